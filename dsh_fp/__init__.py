@@ -1,0 +1,103 @@
+"""An agent session as an immutable value: a pure reducer core and a thin shell.
+
+Public names are loaded on first use, so that the command starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dsh_fp.core.assembly import EMPTY_ASSEMBLY, Assembled, Assembly, assemble
+    from dsh_fp.core.events import (
+        Event,
+        SessionHeader,
+        decode_event,
+        decode_event_text,
+        session_header,
+    )
+    from dsh_fp.core.header import (
+        HeaderEvent,
+        apply_delta,
+        canonical_header,
+        diff_headers,
+        fold_header,
+        headers_equal,
+        next_header_event,
+    )
+    from dsh_fp.core.log import EventLog
+    from dsh_fp.core.lossless import (
+        MAX_DEPTH,
+        Json,
+        JsonArray,
+        JsonObject,
+        json_equal,
+        parse,
+        snapshot,
+        thaw,
+        to_text,
+    )
+    from dsh_fp.core.pairing import can_collapse, is_balanced_cut
+    from dsh_fp.core.projection import derive_messages, project
+    from dsh_fp.core.reducer import CHECKS, State, fold, reduce
+    from dsh_fp.core.rejection import Code, Rejection
+    from dsh_fp.core.repair import interrupted_turn_closers
+    from dsh_fp.core.requests import PastRequest, past_requests
+    from dsh_fp.core.session import Guard, Session, Tokens, Usage
+    from dsh_fp.core.surface import Node, Replacement, Surface, SurfaceFold, fold_surface
+    from dsh_fp.core.trace import TraceState, fold_trace, strict, trace_violations
+    from dsh_fp.core.vocabulary import (
+        STANDARD,
+        Field,
+        Frame,
+        Kind,
+        MessageRule,
+        Role,
+        TypeRule,
+        Vocabulary,
+    )
+    from dsh_fp.rejected import Rejected, unwrap
+    from dsh_fp.storage.jsonl import LogFile, encode_log, read, scan_log
+    from dsh_fp.storage.paths import bucket_name, decode_segment, encode_segment, log_path
+
+_HOMES = {
+    "dsh_fp.core.lossless": (
+        "Json JsonArray JsonObject MAX_DEPTH json_equal parse snapshot thaw to_text"
+    ),
+    "dsh_fp.core.rejection": "Code Rejection",
+    "dsh_fp.core.events": "Event SessionHeader decode_event decode_event_text session_header",
+    "dsh_fp.core.vocabulary": "STANDARD Field Frame Kind MessageRule Role TypeRule Vocabulary",
+    "dsh_fp.core.surface": "Node Replacement Surface SurfaceFold fold_surface",
+    "dsh_fp.core.header": (
+        "HeaderEvent apply_delta canonical_header diff_headers fold_header headers_equal"
+        " next_header_event"
+    ),
+    "dsh_fp.core.projection": "derive_messages project",
+    "dsh_fp.core.pairing": "can_collapse is_balanced_cut",
+    "dsh_fp.core.reducer": "CHECKS State fold reduce",
+    "dsh_fp.core.log": "EventLog",
+    "dsh_fp.core.session": "Guard Session Tokens Usage",
+    "dsh_fp.core.trace": "TraceState fold_trace strict trace_violations",
+    "dsh_fp.core.repair": "interrupted_turn_closers",
+    "dsh_fp.core.assembly": "EMPTY_ASSEMBLY Assembled Assembly assemble",
+    "dsh_fp.core.requests": "PastRequest past_requests",
+    "dsh_fp.storage.jsonl": "LogFile encode_log read scan_log",
+    "dsh_fp.storage.paths": "bucket_name decode_segment encode_segment log_path",
+    "dsh_fp.rejected": "Rejected unwrap",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605  # a list of strings, computed from one table
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'dsh_fp' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

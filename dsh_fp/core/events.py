@@ -1,0 +1,354 @@
+"""Event and SessionHeader: one record each, wire names to attributes and back.
+
+An event read from a file keeps its payload as the text it was read from, and decodes it when
+it is first looked at. Here live the shape of the envelope and nothing of what an event means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Protocol, Self
+
+import attrs
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+from msgspec.structs import force_setattr
+from returns.result import Failure, Result, Success
+
+from dsh_fp.core.lossless import (
+    MAX_DEPTH,
+    Json,
+    JsonArray,
+    JsonObject,
+    decode_clean,
+    freeze,
+    json_equal,
+    json_object,
+    parse_value,
+    to_text,
+)
+from dsh_fp.core.rejection import Rejection, bad_envelope, meta_invalid, shown
+
+MAX_SEQ: Final = 2**53 - 1
+ENVELOPE: Final = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp")
+"""The keys of an event, in the order `append` writes them."""
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
+
+
+class KeyOrder(Protocol):
+    """Where the envelope's key order of an event can be looked up."""
+
+    def key_order(self, seq: int) -> tuple[str, ...]:
+        """The envelope keys of the event at this seq, in the order they were read."""
+        ...
+
+
+class _Private:
+    """The type of slots that no log line may fill: nothing decodes into it."""
+
+
+_NOTHING: Final[Any] = None
+
+
+class Event(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    eq=False,
+    forbid_unknown_fields=True,
+    rename={"_data": "data", "_sources": "sourceEventSeqs", "_op": "surfaceOp"},
+):
+    """One entry of a log. Made by `decode_event` and `Session.append`, never by hand.
+
+    Units:   time is epoch milliseconds and may go backwards; seq is the place in the log.
+    Source:  docs/reference/events.md.
+    """
+
+    # Undecoded (Raw) until looked at, then replaced by the frozen value in the same slot.
+    type: str
+    seq: _Count
+    time: _Count
+    _data: Raw
+    _sources: Raw | UnsetType = UNSET
+    _op: Raw | UnsetType = UNSET
+    _order: _Private = _NOTHING
+    _memo: _Private = _NOTHING
+
+    @property
+    def data(self) -> Any:
+        """The payload: any JSON value, immutable. Decoded once."""
+        data: Any = self._data
+        if type(data) is Raw:
+            data = decode_clean(data)
+            force_setattr(self, "_data", data)
+        return data
+
+    @property
+    def surface_op(self) -> Any:
+        """How the event joins the surface, as written: `"append"`, a replacement, or None."""
+        op: Any = self._op
+        if op is UNSET:
+            return None
+        if type(op) is Raw:
+            op = decode_clean(op)
+            force_setattr(self, "_op", op)
+        return op
+
+    @property
+    def source_event_seqs(self) -> Any:
+        """The seqs this event was made from, as written, or None."""
+        sources: Any = self._sources
+        if sources is UNSET:
+            return None
+        if type(sources) is Raw:
+            sources = decode_clean(sources)
+            force_setattr(self, "_sources", sources)
+        return sources
+
+    @property
+    def has_surface_op(self) -> bool:
+        """Whether the key is there at all; a present `null` counts."""
+        return self._op is not UNSET
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether the key is there at all; a present `null` counts."""
+        return self._sources is not UNSET
+
+    def peek_data(self) -> Any:
+        """The payload without keeping it decoded, for passes over a whole log."""
+        data: Any = self._data
+        return decode_clean(data) if type(data) is Raw else data
+
+    def to_wire(self) -> JsonObject:
+        """The event as a JSON object, envelope keys in their own order."""
+        values = {"type": self.type, "seq": self.seq, "time": self.time, "data": self.data}
+        if self.has_sources:
+            values["sourceEventSeqs"] = self.source_event_seqs
+        if self.has_surface_op:
+            values["surfaceOp"] = self.surface_op
+        order = self.key_order
+        return json_object(values if order is ENVELOPE else {key: values[key] for key in order})
+
+    def to_text(self) -> str:
+        """The event's JSON text: that of its value, envelope keys in their own order."""
+        return to_text(self.to_wire())
+
+    @property
+    def key_order(self) -> tuple[str, ...]:
+        """The envelope's keys in the order they were read or are to be written."""
+        order: Any = self._order
+        if order is None:
+            return ENVELOPE
+        return order if type(order) is tuple else order.key_order(self.seq)  # type: ignore[no-any-return]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return self is other or (
+            self.type == other.type
+            and self.seq == other.seq
+            and self.time == other.time
+            and self.has_surface_op == other.has_surface_op
+            and self.has_sources == other.has_sources
+            and json_equal(self.data, other.data)
+            and json_equal(self.surface_op, other.surface_op)
+            and json_equal(self.source_event_seqs, other.source_event_seqs)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.seq, self.time))
+
+    def __repr__(self) -> str:
+        return f"Event(seq={self.seq}, type={shown(self.type)}, time={self.time})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Callable[[str], Event], tuple[str]]:
+        return _revive, (self.to_text(),)
+
+
+def _revive(text: str) -> Event:
+    return decode_event_text(text).unwrap()
+
+
+def new_event(
+    type: str,  # the wire's name for it
+    seq: int,
+    time: int,
+    data: Json,
+    *,
+    sources: Any = UNSET,
+    op: Any = UNSET,
+    order: tuple[str, ...] | None = None,
+) -> Event:
+    """An event of values that are frozen and in range already."""
+    return Event(type, seq, time, data, sources, op, order)  # type: ignore[arg-type]  # Raw slots hold frozen values too
+
+
+def decode_event(wire: object) -> Result[Event, Rejection]:
+    """The event a wire object stands for: checked as JSON, then as an envelope.
+
+    Errors:  NOT_JSON or TOO_DEEP with the path; BAD_ENVELOPE naming the key.
+    """
+    return _settled(event_of(freeze(wire, limit=MAX_DEPTH + 1)))
+
+
+def decode_event_text(text: str | bytes) -> Result[Event, Rejection]:
+    """The event a line of JSON text stands for.
+
+    Errors:  JSON_SYNTAX, then those of `decode_event`.
+    """
+    return _settled(event_of(parse_value(text, MAX_DEPTH + 1)))
+
+
+def as_event(given: object) -> Event | Rejection:
+    """An Event as it is, anything else decoded: what every fold lets in."""
+    return given if type(given) is Event else event_of(freeze(given, limit=MAX_DEPTH + 1))
+
+
+def event_of(value: Any) -> Event | Rejection:
+    """The event of a frozen value; a Rejection is handed through."""
+    if isinstance(value, Rejection):
+        return value
+    if not isinstance(value, JsonObject):
+        return bad_envelope("it is no object")
+    for key in value:
+        if key not in ENVELOPE:
+            return bad_envelope(f"it has an unknown key {shown(key)}", key)
+    for key in ("type", "seq", "time", "data"):
+        if key not in value:
+            return bad_envelope(f"{key} is missing", key)
+    if not isinstance(value["type"], str):
+        return bad_envelope("type is no string", "type")
+    for key in ("seq", "time"):
+        if not is_seq(value[key]):
+            return bad_envelope(f"{key} is no integer from 0 to 2**53 - 1", key)
+    order = tuple(value)
+    usual = tuple(key for key in ENVELOPE if key in value)
+    return new_event(
+        value["type"],
+        value["seq"],
+        value["time"],
+        value["data"],
+        sources=value.get("sourceEventSeqs", UNSET),
+        op=value.get("surfaceOp", UNSET),
+        order=None if order == usual else order,
+    )
+
+
+def _settled(made: Event | Rejection) -> Result[Event, Rejection]:
+    return Failure(made) if isinstance(made, Rejection) else Success(made)
+
+
+def is_seq(value: object) -> bool:
+    """Whether a value is an integer 0 to 2**53 - 1; `True` is not."""
+    return type(value) is int and 0 <= value <= MAX_SEQ
+
+
+@attrs.frozen
+class SessionHeader:
+    """What is known of a session from its birth.
+
+    Units:   created_at is epoch milliseconds; seed_length counts inherited events.
+    Source:  docs/reference/session-header.md.
+    """
+
+    id: str
+    created_at: float = 0
+    cwd: str | None = None
+    parent_session: str | None = None
+    seed_length: int | None = None
+    version: int = 0
+
+    def to_wire(self) -> JsonObject:
+        """The header as a JSON object, absent fields left out."""
+        named = {
+            "version": self.version,
+            "id": self.id,
+            "createdAt": self.created_at,
+            "cwd": self.cwd,
+            "parentSession": self.parent_session,
+            "seedLength": self.seed_length,
+        }
+        return json_object({key: value for key, value in named.items() if value is not None})
+
+
+HEADER_KEYS: Final = ("version", "id", "createdAt", "cwd", "parentSession", "seedLength")
+
+
+def session_header(fields: Mapping[str, object]) -> Result[SessionHeader, Rejection]:
+    """The session header of wire fields; keys it does not know are left out.
+
+    Errors:  NOT_JSON for a lossy value anywhere in the fields; META_INVALID naming the field.
+    """
+    frozen = freeze({key: fields[key] for key in HEADER_KEYS if key in fields}, from_text=True)
+    if isinstance(frozen, Rejection):
+        return Failure(frozen)
+    found = dict(frozen)
+    if found.get("createdAt", 0) is None:
+        del found["createdAt"]  # counts as not given
+    for key, is_right, what in _FIELD_RULES:
+        if key in found and not is_right(found[key]):
+            return Failure(meta_invalid(key, what))
+    return Success(
+        SessionHeader(
+            id=found.get("id", ""),
+            created_at=found.get("createdAt", 0),
+            cwd=found.get("cwd"),
+            parent_session=found.get("parentSession"),
+            seed_length=found.get("seedLength"),
+        )
+    )
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite JSON number; `True` is not."""
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_absolute(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("/")
+
+
+def _is_version(value: object) -> bool:
+    return type(value) is int and value == 0
+
+
+_FIELD_RULES: Final[tuple[tuple[str, Callable[[object], bool], str], ...]] = (
+    ("version", _is_version, "0"),
+    ("id", _is_text, "a string"),
+    ("createdAt", is_number, "a finite number"),
+    ("cwd", _is_absolute, "an absolute path"),
+    ("parentSession", _is_text, "a string"),
+    ("seedLength", is_seq, "an integer from 0 to 2**53 - 1"),
+)
+
+__all__ = [
+    "ENVELOPE",
+    "HEADER_KEYS",
+    "MAX_SEQ",
+    "UNSET",
+    "Event",
+    "JsonArray",
+    "KeyOrder",
+    "SessionHeader",
+    "as_event",
+    "decode_event",
+    "decode_event_text",
+    "event_of",
+    "is_number",
+    "is_seq",
+    "new_event",
+    "session_header",
+]

@@ -1,0 +1,44 @@
+"""Lossless JSON: the immutable values a log holds, and their one exact text."""
+
+from dsh_fp.core.lossless.frozen import (
+    Json,
+    JsonArray,
+    JsonObject,
+    json_array,
+    json_equal,
+    json_object,
+    thaw,
+)
+from dsh_fp.core.lossless.reading import decode_clean, decode_plain, parse, parse_value, revive
+from dsh_fp.core.lossless.snapshot import (
+    MAX_DEPTH,
+    depth_of,
+    freeze,
+    join_halves,
+    ordered_items,
+    snapshot,
+)
+from dsh_fp.core.lossless.writing import number_text, to_text
+
+__all__ = [
+    "MAX_DEPTH",
+    "Json",
+    "JsonArray",
+    "JsonObject",
+    "decode_clean",
+    "decode_plain",
+    "depth_of",
+    "freeze",
+    "join_halves",
+    "json_array",
+    "json_equal",
+    "json_object",
+    "number_text",
+    "ordered_items",
+    "parse",
+    "parse_value",
+    "revive",
+    "snapshot",
+    "thaw",
+    "to_text",
+]

@@ -1,0 +1,203 @@
+"""State, the ordered checks, and the two folds over them.
+
+`reduce` is the definition: one event at a time, a Result each. `fold_run` is the same for
+long runs without a Result per event; the law bulk_fold_equals_reduce holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+from returns.result import Failure, Result, Success
+
+from dsh_fp.core.events import UNSET, Event, as_event
+from dsh_fp.core.header import HeaderInForce, fold_header_event
+from dsh_fp.core.rejection import Rejection, seq_gap
+from dsh_fp.core.surface import (
+    EMPTY_SURFACE,
+    Surface,
+    check_bare,
+    check_marker,
+    check_range,
+    check_sources,
+    place_node,
+)
+from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
+
+
+@attrs.frozen
+class State:
+    """What a log amounts to so far: the next seq, the surface, the request header in force."""
+
+    next_seq: int = 0
+    surface: Surface = EMPTY_SURFACE
+    header: HeaderInForce = None
+
+
+EMPTY_STATE: Final = State()
+
+Check = Callable[[State, Event, Role], Rejection | None]
+Move = Callable[[State, Event], State]
+
+
+def is_next_in_log(state: State, event: Event, role: Role) -> Rejection | None:
+    """SEQ_GAP."""
+    if event.seq == state.next_seq:
+        return None
+    return seq_gap(expected=state.next_seq, got=event.seq)
+
+
+def log_only_is_bare(state: State, event: Event, role: Role) -> Rejection | None:
+    """SURFACE_OP_FORBIDDEN, SOURCES_FORBIDDEN."""
+    return None if role is Role.SURFACE else check_bare(event)
+
+
+def surface_op_is_valid(state: State, event: Event, role: Role) -> Rejection | None:
+    """SURFACE_OP_MISSING, SURFACE_OP_INVALID, SOURCES_INVALID."""
+    return check_marker(event) if role is Role.SURFACE else None
+
+
+def range_is_in_force(state: State, event: Event, role: Role) -> Rejection | None:
+    """REPLACE_START_UNKNOWN, REPLACE_END_UNKNOWN, REPLACE_REVERSED."""
+    return check_range(state.surface, event) if role is Role.SURFACE else None
+
+
+def sources_are_sound(state: State, event: Event, role: Role) -> Rejection | None:
+    """SOURCES_EMPTY, SOURCES_DUPLICATE, SOURCES_NOT_EARLIER, REPLACE_UNCITED."""
+    return check_sources(state.surface, event) if role is Role.SURFACE else None
+
+
+# The order is the contract: the first fault is the answer.
+CHECKS: Final[tuple[Check, ...]] = (
+    is_next_in_log,
+    log_only_is_bare,
+    surface_op_is_valid,
+    range_is_in_force,
+    sources_are_sound,
+)
+
+
+def _keep(state: State, event: Event) -> State:
+    return State(state.next_seq + 1, state.surface, state.header)
+
+
+def _place(state: State, event: Event) -> State:
+    return State(state.next_seq + 1, place_node(state.surface, event), state.header)
+
+
+def _fold_header(state: State, event: Event) -> State:
+    return State(state.next_seq + 1, state.surface, fold_header_event(state.header, event))
+
+
+MOVES: Final[Mapping[Role, Move]] = MappingProxyType(
+    {Role.LOG_ONLY: _keep, Role.SURFACE: _place, Role.REQUEST_HEADER: _fold_header}
+)
+
+
+def reduce(
+    state: State, event: Event, vocabulary: Vocabulary = STANDARD
+) -> Result[State, Rejection]:
+    """The state after one event, or the first reason to refuse it.
+
+    A wire object is taken too: its shape is checked first (NOT_JSON, BAD_ENVELOPE).
+
+    Errors:  the acceptance codes, in the order of CHECKS.
+    Law:     refusal_changes_nothing, first_fault_wins.
+    Source:  docs/reference/acceptance.md.
+    """
+    shaped = as_event(event)
+    if isinstance(shaped, Rejection):
+        return Failure(shaped.at(seq=state.next_seq))
+    role = vocabulary.role(shaped.type)
+    for check in CHECKS:
+        fault = check(state, shaped, role)
+        if fault is not None:
+            return Failure(fault)
+    return Success(MOVES[role](state, shaped))
+
+
+def fold(
+    events: Iterable[object], state: State | None = None, vocabulary: Vocabulary = STANDARD
+) -> Result[State, Rejection]:
+    """The state after many events, or the first refusal with its index in the list.
+
+    Errors:  those of `reduce`; the state so far is not answered, for nothing is half-applied.
+    Law:     bulk_fold_equals_reduce, fold_splits_anywhere.
+    """
+    start = EMPTY_STATE if state is None else state
+    shaped: list[Event] = []
+    malformed: Rejection | None = None
+    for index, given in enumerate(events):
+        event = as_event(given)
+        if isinstance(event, Rejection):
+            malformed = event.at(seq=start.next_seq + index, index=index)
+            break
+        shaped.append(event)
+    end, fault = fold_run(start, shaped, vocabulary)
+    if fault is not None:
+        return Failure(fault.at(index=end.next_seq - start.next_seq))
+    return Failure(malformed) if malformed is not None else Success(end)
+
+
+class Changes:
+    """Where a run changed the surface otherwise than by appending, and the header.
+
+    Filled by `fold_run` for whoever keeps a history; each entry is complete when added.
+    """
+
+    def __init__(self) -> None:
+        # The seq of each replacement with the surface just before it.
+        self.surfaces: list[tuple[int, Surface]] = []
+        # The seq of each header event with what was in force after it.
+        self.headers: list[tuple[int, HeaderInForce]] = []
+
+
+def fold_run(
+    state: State,
+    events: Iterable[Event],
+    vocabulary: Vocabulary = STANDARD,
+    changes: Changes | None = None,
+) -> tuple[State, Rejection | None]:
+    """The state after a run of events up to the first refused one, and that refusal."""
+    roles = dict(vocabulary.special_roles())
+    seq, surface, header = state.next_seq, state.surface, state.header
+    tail: list[int] = []  # nodes appended since the surface was last made
+    fault: Rejection | None = None
+    for event in events:
+        if event.seq != seq:
+            fault = seq_gap(expected=seq, got=event.seq)
+            break
+        role = roles.get(event.type)
+        if role is None:
+            if event._op is not UNSET or event._sources is not UNSET:
+                fault = check_bare(event)
+                break
+        elif role is Role.SURFACE:
+            fault = check_marker(event)
+            if fault is not None:
+                break
+            if event.surface_op == "append":
+                fault = check_sources(surface, event)
+                if fault is not None:
+                    break
+                tail.append(seq)
+            else:
+                surface, tail = surface.appended_all(tail), []
+                fault = check_range(surface, event) or check_sources(surface, event)
+                if fault is not None:
+                    break
+                if changes is not None:
+                    changes.surfaces.append((seq, surface))
+                surface = place_node(surface, event)
+        else:
+            fault = check_bare(event)
+            if fault is not None:
+                break
+            header = fold_header_event(header, event)
+            if changes is not None:
+                changes.headers.append((seq, header))
+        seq += 1
+    return State(seq, surface.appended_all(tail), header), fault

@@ -1,0 +1,601 @@
+"""The one record for every fault, its codes, and the one place that writes their sentences.
+
+In here: what can be wrong, how grave it is, and what a person can do about it. Not in here:
+deciding whether something is wrong; that is the business of the module that owns the rule.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+Severity = Literal["error", "finding", "note"]
+Fact = str | int | float | bool | None | tuple[Any, ...]
+
+
+class Code(enum.StrEnum):
+    """Every fault this library names. Programs match on these, never on a message."""
+
+    # JSON values and text
+    JSON_SYNTAX = "JSON_SYNTAX"
+    NOT_JSON = "NOT_JSON"
+    TOO_DEEP = "TOO_DEEP"
+    # acceptance of an event, in the order the checks are made
+    BAD_ENVELOPE = "BAD_ENVELOPE"
+    SEQ_GAP = "SEQ_GAP"
+    SURFACE_OP_FORBIDDEN = "SURFACE_OP_FORBIDDEN"
+    SOURCES_FORBIDDEN = "SOURCES_FORBIDDEN"
+    SURFACE_OP_MISSING = "SURFACE_OP_MISSING"
+    SURFACE_OP_INVALID = "SURFACE_OP_INVALID"
+    SOURCES_INVALID = "SOURCES_INVALID"
+    REPLACE_START_UNKNOWN = "REPLACE_START_UNKNOWN"
+    REPLACE_END_UNKNOWN = "REPLACE_END_UNKNOWN"
+    REPLACE_REVERSED = "REPLACE_REVERSED"
+    SOURCES_EMPTY = "SOURCES_EMPTY"
+    SOURCES_DUPLICATE = "SOURCES_DUPLICATE"
+    SOURCES_NOT_EARLIER = "SOURCES_NOT_EARLIER"
+    SOURCES_UNKNOWN = "SOURCES_UNKNOWN"
+    REPLACE_UNCITED = "REPLACE_UNCITED"
+    # request headers and projections
+    HEADER_DELTA_WITHOUT_SNAPSHOT = "HEADER_DELTA_WITHOUT_SNAPSHOT"
+    HEADER_INVALID = "HEADER_INVALID"
+    PAYLOAD_INVALID = "PAYLOAD_INVALID"
+    NO_REQUEST_HEADER = "NO_REQUEST_HEADER"
+    # sessions
+    META_INVALID = "META_INVALID"
+    INVALID_BOUNDARY = "INVALID_BOUNDARY"
+    OPEN_TURN = "OPEN_TURN"
+    # trace rules, in the order of SPEC 9
+    SEQ_NOT_INCREASING = "SEQ_NOT_INCREASING"
+    TURN_ALREADY_OPEN = "TURN_ALREADY_OPEN"
+    TURN_NUMBER = "TURN_NUMBER"
+    TURN_MISMATCH = "TURN_MISMATCH"
+    STEP_OPEN_AT_TURN_END = "STEP_OPEN_AT_TURN_END"
+    STEP_TURN_MISMATCH = "STEP_TURN_MISMATCH"
+    STEP_ALREADY_OPEN = "STEP_ALREADY_OPEN"
+    STEP_NUMBER = "STEP_NUMBER"
+    NOT_IN_OPEN_STEP = "NOT_IN_OPEN_STEP"
+    RESULT_WITHOUT_CALL = "RESULT_WITHOUT_CALL"
+    OUTSIDE_TURN = "OUTSIDE_TURN"
+    # tool pairing and chunk assembly
+    PAIRING_CORRUPT = "PAIRING_CORRUPT"
+    CHUNK_UNKNOWN = "CHUNK_UNKNOWN"
+    BLOCK_INCOMPLETE = "BLOCK_INCOMPLETE"
+    # files
+    FILE_UNREADABLE = "FILE_UNREADABLE"
+    LOG_HEADER_INVALID = "LOG_HEADER_INVALID"
+    LOG_CORRUPT = "LOG_CORRUPT"
+    VERSION_UNSUPPORTED = "VERSION_UNSUPPORTED"
+    SEGMENT_EMPTY = "SEGMENT_EMPTY"
+    SEGMENT_INVALID = "SEGMENT_INVALID"
+    # findings in a file that could be read
+    TORN_TAIL = "TORN_TAIL"
+    INVALID_UTF8 = "INVALID_UTF8"
+    PRECISION = "PRECISION"
+    EMPTY_CALL_ID = "EMPTY_CALL_ID"
+    ID_MISMATCH = "ID_MISMATCH"
+    TIME_GOES_BACK = "TIME_GOES_BACK"
+    HEADER_KEYS_DROPPED = "HEADER_KEYS_DROPPED"
+
+
+# What is worth knowing but breaks no rule; everything else in a readable log is a finding.
+NOTES: Final = frozenset({Code.TIME_GOES_BACK, Code.HEADER_KEYS_DROPPED, Code.ID_MISMATCH})
+FINDINGS: Final = frozenset(
+    {
+        Code.TORN_TAIL,
+        Code.OPEN_TURN,
+        Code.INVALID_UTF8,
+        Code.PRECISION,
+        Code.EMPTY_CALL_ID,
+        Code.PAYLOAD_INVALID,
+        Code.HEADER_INVALID,
+        Code.HEADER_DELTA_WITHOUT_SNAPSHOT,
+        Code.SEQ_NOT_INCREASING,
+        Code.TURN_ALREADY_OPEN,
+        Code.TURN_NUMBER,
+        Code.TURN_MISMATCH,
+        Code.STEP_OPEN_AT_TURN_END,
+        Code.STEP_TURN_MISMATCH,
+        Code.STEP_ALREADY_OPEN,
+        Code.STEP_NUMBER,
+        Code.NOT_IN_OPEN_STEP,
+        Code.RESULT_WITHOUT_CALL,
+        Code.OUTSIDE_TURN,
+    }
+)
+
+_ADVISED_BY_NAME: Final[Mapping[str, str]] = {
+    "JSON_SYNTAX": "Write the value as JSON text (RFC 8259): no NaN, no comments, no trailing commas.",
+    "NOT_JSON": "Use only null, booleans, finite numbers other than -0, strings, lists and dicts.",
+    "TOO_DEEP": "Flatten the value, or store it as a string of JSON text.",
+    "BAD_ENVELOPE": "An event has type, seq, time, data, and at most sourceEventSeqs and surfaceOp.",
+    "SEQ_GAP": "Give each event the number of events before it as its seq.",
+    "SURFACE_OP_FORBIDDEN": "Leave surfaceOp out: this type makes no message.",
+    "SOURCES_FORBIDDEN": "Leave sourceEventSeqs out: this type makes no message.",
+    "SURFACE_OP_MISSING": "Say how the message joins the surface: 'append', or a replacement.",
+    "SURFACE_OP_INVALID": "Use 'append' or exactly {op: 'replace', start, end} with seqs.",
+    "SOURCES_INVALID": "Give sourceEventSeqs as a list of seqs, or leave it out.",
+    "REPLACE_START_UNKNOWN": "Name a node that is on the surface now.",
+    "REPLACE_END_UNKNOWN": "Name a node that is on the surface now.",
+    "REPLACE_REVERSED": "Swap start and end: they are places on the surface, not numbers.",
+    "SOURCES_EMPTY": "Leave sourceEventSeqs out instead of giving an empty list.",
+    "SOURCES_DUPLICATE": "Name each source once.",
+    "SOURCES_NOT_EARLIER": "Cite only events that stand before this one.",
+    "SOURCES_UNKNOWN": "Cite only events that are in the log.",
+    "REPLACE_UNCITED": "Add every replaced node to sourceEventSeqs.",
+    "HEADER_DELTA_WITHOUT_SNAPSHOT": "Log a request/header snapshot before the first delta.",
+    "HEADER_INVALID": "The next request/header snapshot puts the header right again.",
+    "PAYLOAD_INVALID": "The event stays in the log; its message cannot be derived.",
+    "NO_REQUEST_HEADER": "The log holds no header for this step, so its request cannot be known.",
+    "META_INVALID": "Correct the session header's field.",
+    "INVALID_BOUNDARY": "Use the seq of an event in the log.",
+    "OPEN_TURN": "Choose the seq of a turn/end, or close the turn first.",
+    "PAIRING_CORRUPT": "More tool results than tool calls stand before this place.",
+    "CHUNK_UNKNOWN": "Only the stream chunk types of the format can be assembled.",
+    "BLOCK_INCOMPLETE": "Such a block needs its block-end before it can be used.",
+    "FILE_UNREADABLE": "Check the path and its permissions.",
+    "LOG_HEADER_INVALID": "The first line must be a session header; is this a session log?",
+    "LOG_CORRUPT": "Nothing was changed. Events before the named line are intact; keep a copy.",
+    "VERSION_UNSUPPORTED": "Read it with a release that knows this version.",
+    "SEGMENT_EMPTY": "Give the session an id.",
+    "SEGMENT_INVALID": "Such a file name was not made from a session id.",
+    "TORN_TAIL": "What follows the good bytes was left by a crash; resuming would cut it.",
+    "INVALID_UTF8": "The bad bytes read as U+FFFD; the original text is lost.",
+    "PRECISION": "Readers keep the nearest double; write such a number as a string.",
+    "EMPTY_CALL_ID": "Later formats refuse it; give each tool call an id of its own.",
+    "ID_MISMATCH": "The file was renamed or its header edited; decide which one is right.",
+    "TIME_GOES_BACK": "The clock was set back; order comes from seq alone.",
+    "HEADER_KEYS_DROPPED": "The extra keys have no meaning in this format and are not kept.",
+}
+_TRACE_ADVICE: Final = "The log can be read; the writer broke the nesting of turns and steps here."
+
+
+def advice(code: Code) -> str:
+    """What a person can do about a fault of this code, in one sentence."""
+    return _ADVISED_BY_NAME.get(code.value, _TRACE_ADVICE)
+
+
+def severity(code: Code) -> Severity:
+    """How grave a fault of this code is in a log that could be read."""
+    if code in NOTES:
+        return "note"
+    return "finding" if code in FINDINGS else "error"
+
+
+@attrs.frozen
+class Rejection:
+    """One fault: what is wrong, where, and the offending values as facts.
+
+    Units:   seq is a place in the log; index one in the list that was handed in; path is a
+             JSON path (`$.content[2]`); line_number counts from 1; byte_offset from 0.
+    """
+
+    code: Code
+    message: str
+    seq: int | None = None
+    index: int | None = None
+    path: str | None = None
+    facts: tuple[tuple[str, Fact], ...] = ()
+    file: str | None = None
+    line_number: int | None = None
+    byte_offset: int | None = None
+
+    @property
+    def data(self) -> dict[str, Fact]:
+        """The offending values by name, as a fresh dict."""
+        return dict(self.facts)
+
+    @property
+    def advice(self) -> str:
+        """What a person can do about it."""
+        return advice(self.code)
+
+    @property
+    def severity(self) -> Severity:
+        """`error`: refused; `finding`: read, but a rule is broken; `note`: worth knowing."""
+        return severity(self.code)
+
+    @property
+    def where(self) -> str:
+        """File, line, seq and path, as far as they are known; may be empty."""
+        parts = [] if self.file is None else [self.file]
+        for name, value in (("line", self.line_number), ("seq", self.seq)):
+            if value is not None:
+                parts.append(f"{name} {value}")
+        if self.path is not None:
+            parts.append(f"at {self.path}")
+        return ", ".join(parts)
+
+    def at(self, **place: Any) -> Rejection:
+        """The same fault with more of its place known (any of the fields after `message`)."""
+        return attrs.evolve(self, **place)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The fault as plain JSON, absent parts left out."""
+        named = {
+            "code": self.code.value,
+            "severity": self.severity,
+            "message": self.message,
+            "advice": self.advice,
+            "file": self.file,
+            "line": self.line_number,
+            "byte_offset": self.byte_offset,
+            "seq": self.seq,
+            "index": self.index,
+            "path": self.path,
+            "data": {name: _plain(value) for name, value in self.facts} or None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def __str__(self) -> str:
+        where = f" ({self.where})" if self.where else ""
+        return f"{self.code.value}: {self.message}{where}. {self.advice}"
+
+
+def _plain(value: Fact) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """A stranger's text made safe for one line of a message: escaped and cut."""
+    cut = text if len(text) <= limit else text[:limit] + "…"
+    return ascii(cut) if not cut.isprintable() else repr(cut)
+
+
+def _listed(seqs: tuple[int, ...], limit: int = 8) -> str:
+    head = ", ".join(map(str, seqs[:limit]))
+    return head if len(seqs) <= limit else f"{head} and {len(seqs) - limit} more"
+
+
+# ---- the sentences: one constructor per code -------------------------------------------------
+
+
+def json_syntax(what: str, position: int) -> Rejection:
+    return Rejection(
+        Code.JSON_SYNTAX,
+        f"not JSON: {what} at character {position}",
+        facts=(("position", position),),
+    )
+
+
+def not_json(path: str, what: str) -> Rejection:
+    return Rejection(Code.NOT_JSON, f"not lossless JSON: {what}", path=path)
+
+
+def too_deep(limit: int) -> Rejection:
+    return Rejection(
+        Code.TOO_DEEP, f"nested deeper than {limit} levels", facts=(("limit", limit),)
+    )
+
+
+def bad_envelope(what: str, key: str | None = None) -> Rejection:
+    facts = () if key is None else (("key", key),)
+    return Rejection(Code.BAD_ENVELOPE, f"not an event: {what}", facts=facts)
+
+
+def seq_gap(*, expected: int, got: int) -> Rejection:
+    return Rejection(
+        Code.SEQ_GAP,
+        f"the next event is seq {expected}, this one says {got}",
+        seq=expected,
+        facts=(("expected_seq", expected), ("got_seq", got)),
+    )
+
+
+def surface_op_forbidden(seq: int, event_type: str) -> Rejection:
+    return Rejection(
+        Code.SURFACE_OP_FORBIDDEN,
+        f"{shown(event_type)} carries a surfaceOp but makes no message",
+        seq=seq,
+        path="$.surfaceOp",
+        facts=(("type", event_type),),
+    )
+
+
+def sources_forbidden(seq: int, event_type: str) -> Rejection:
+    return Rejection(
+        Code.SOURCES_FORBIDDEN,
+        f"{shown(event_type)} carries sourceEventSeqs but makes no message",
+        seq=seq,
+        path="$.sourceEventSeqs",
+        facts=(("type", event_type),),
+    )
+
+
+def surface_op_missing(seq: int, event_type: str) -> Rejection:
+    return Rejection(
+        Code.SURFACE_OP_MISSING,
+        f"{shown(event_type)} makes a message but has no surfaceOp",
+        seq=seq,
+        path="$.surfaceOp",
+        facts=(("type", event_type),),
+    )
+
+
+def surface_op_invalid(seq: int) -> Rejection:
+    return Rejection(
+        Code.SURFACE_OP_INVALID,
+        "the surfaceOp is neither 'append' nor a replacement",
+        seq=seq,
+        path="$.surfaceOp",
+    )
+
+
+def sources_invalid(seq: int) -> Rejection:
+    return Rejection(
+        Code.SOURCES_INVALID,
+        "sourceEventSeqs is not a list of seqs",
+        seq=seq,
+        path="$.sourceEventSeqs",
+    )
+
+
+def replace_start_unknown(seq: int, start: int) -> Rejection:
+    return Rejection(
+        Code.REPLACE_START_UNKNOWN,
+        f"the replacement starts at {start}, which is not on the surface",
+        seq=seq,
+        path="$.surfaceOp.start",
+        facts=(("start", start),),
+    )
+
+
+def replace_end_unknown(seq: int, end: int) -> Rejection:
+    return Rejection(
+        Code.REPLACE_END_UNKNOWN,
+        f"the replacement ends at {end}, which is not on the surface",
+        seq=seq,
+        path="$.surfaceOp.end",
+        facts=(("end", end),),
+    )
+
+
+def replace_reversed(
+    seq: int, start: int, end: int, *, start_index: int, end_index: int
+) -> Rejection:
+    return Rejection(
+        Code.REPLACE_REVERSED,
+        f"node {start} stands after node {end} on the surface",
+        seq=seq,
+        path="$.surfaceOp",
+        facts=(
+            ("start", start),
+            ("end", end),
+            ("start_index", start_index),
+            ("end_index", end_index),
+        ),
+    )
+
+
+def sources_empty(seq: int) -> Rejection:
+    return Rejection(
+        Code.SOURCES_EMPTY, "sourceEventSeqs is empty", seq=seq, path="$.sourceEventSeqs"
+    )
+
+
+def sources_duplicate(seq: int, source: int) -> Rejection:
+    return Rejection(
+        Code.SOURCES_DUPLICATE,
+        f"source {source} is named twice",
+        seq=seq,
+        path="$.sourceEventSeqs",
+        facts=(("source", source),),
+    )
+
+
+def sources_not_earlier(seq: int, source: int) -> Rejection:
+    return Rejection(
+        Code.SOURCES_NOT_EARLIER,
+        f"source {source} does not stand before this event",
+        seq=seq,
+        path="$.sourceEventSeqs",
+        facts=(("source", source),),
+    )
+
+
+def sources_unknown(seq: int, source: int) -> Rejection:
+    return Rejection(
+        Code.SOURCES_UNKNOWN,
+        f"source {source} is not in the log",
+        seq=seq,
+        path="$.sourceEventSeqs",
+        facts=(("source", source),),
+    )
+
+
+def replace_uncited(seq: int, missing: tuple[int, ...]) -> Rejection:
+    return Rejection(
+        Code.REPLACE_UNCITED,
+        f"replaced nodes are not cited: {_listed(missing)}",
+        seq=seq,
+        path="$.sourceEventSeqs",
+        facts=(("missing", missing),),
+    )
+
+
+def header_delta_without_snapshot(seq: int | None) -> Rejection:
+    return Rejection(
+        Code.HEADER_DELTA_WITHOUT_SNAPSHOT,
+        "a request/header-delta stands before any request/header",
+        seq=seq,
+    )
+
+
+def header_invalid(path: str, what: str) -> Rejection:
+    return Rejection(
+        Code.HEADER_INVALID, f"the request header cannot be folded: {what}", path=path
+    )
+
+
+def payload_invalid(seq: int, path: str, what: str) -> Rejection:
+    return Rejection(Code.PAYLOAD_INVALID, f"the payload has no {what}", seq=seq, path=path)
+
+
+def no_request_header(seq: int) -> Rejection:
+    return Rejection(
+        Code.NO_REQUEST_HEADER, "no request header was logged by this step", seq=seq
+    )
+
+
+def meta_invalid(field: str, what: str) -> Rejection:
+    return Rejection(
+        Code.META_INVALID,
+        f"the session header's {field} is not {what}",
+        path=f"$.{field}",
+        facts=(("field", field),),
+    )
+
+
+def invalid_boundary(boundary: object, length: int) -> Rejection:
+    fact = boundary if type(boundary) in (int, float, str, bool) else None
+    return Rejection(
+        Code.INVALID_BOUNDARY,
+        f"{shown(repr(boundary))} is no seq of this log of {length} events",
+        facts=(("boundary", fact), ("length", length)),  # type: ignore[arg-type]  # a scalar
+    )
+
+
+def fork_in_open_turn(seq: int, event_type: str) -> Rejection:
+    return Rejection(
+        Code.OPEN_TURN,
+        f"seq {seq} is a {shown(event_type)}, not a turn/end",
+        seq=seq,
+        facts=(("type", event_type),),
+    )
+
+
+def turn_still_open(seq: int, turn: str) -> Rejection:
+    return Rejection(Code.OPEN_TURN, f"turn {turn} was never closed", seq=seq)
+
+
+def trace_breach(code: Code, seq: int | None, message: str, **facts: Fact) -> Rejection:
+    return Rejection(code, message, seq=seq, facts=tuple(facts.items()))
+
+
+def pairing_corrupt(seq: int) -> Rejection:
+    return Rejection(
+        Code.PAIRING_CORRUPT, "a tool result stands on the surface without its call", seq=seq
+    )
+
+
+def chunk_unknown(kind: str) -> Rejection:
+    return Rejection(
+        Code.CHUNK_UNKNOWN, f"unknown stream chunk {shown(kind)}", facts=(("type", kind),)
+    )
+
+
+def block_incomplete(index: str, kind: str) -> Rejection:
+    return Rejection(
+        Code.BLOCK_INCOMPLETE,
+        f"block {shown(index)} of type {shown(kind)} was left open",
+        facts=(("block_index", index), ("type", kind)),
+    )
+
+
+def file_unreadable(file: str | None, cause: str) -> Rejection:
+    return Rejection(Code.FILE_UNREADABLE, f"cannot be read: {cause}", file=file)
+
+
+def log_header_invalid(reason: str, what: str) -> Rejection:
+    return Rejection(
+        Code.LOG_HEADER_INVALID,
+        f"no session header: {what}",
+        line_number=1,
+        byte_offset=0,
+        facts=(("reason", reason),),
+    )
+
+
+def version_unsupported(version: float) -> Rejection:
+    return Rejection(
+        Code.VERSION_UNSUPPORTED,
+        f"log version {version} is not one this release reads",
+        line_number=1,
+        byte_offset=0,
+        facts=(("version", version),),
+    )
+
+
+def log_corrupt(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> Rejection:
+    return Rejection(
+        Code.LOG_CORRUPT,
+        f"the log is damaged before its last closed turn ({facts.get('reason')})",
+        seq=seq,
+        line_number=line_number,
+        byte_offset=byte_offset,
+        facts=tuple(facts.items()),
+    )
+
+
+def torn_tail(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> Rejection:
+    return Rejection(
+        Code.TORN_TAIL,
+        f"{facts.get('dropped_bytes')} bytes after the last whole event are left out "
+        f"({facts.get('reason')})",
+        seq=seq,
+        line_number=line_number,
+        byte_offset=byte_offset,
+        facts=tuple(facts.items()),
+    )
+
+
+def segment_empty() -> Rejection:
+    return Rejection(Code.SEGMENT_EMPTY, "an empty id has no file name")
+
+
+def segment_invalid(segment: str) -> Rejection:
+    return Rejection(Code.SEGMENT_INVALID, f"{shown(segment)} encodes no id")
+
+
+def invalid_utf8(seq: int | None, line_number: int, byte_offset: int) -> Rejection:
+    return Rejection(
+        Code.INVALID_UTF8,
+        "bytes that are not UTF-8",
+        seq=seq,
+        line_number=line_number,
+        byte_offset=byte_offset,
+    )
+
+
+def precision(literal: str, written: str) -> Rejection:
+    return Rejection(
+        Code.PRECISION,
+        f"the number {shown(literal)} is kept as {shown(written)}",
+        facts=(("literal", literal[:400]), ("written", written)),
+    )
+
+
+def empty_call_id(seq: int, path: str) -> Rejection:
+    return Rejection(Code.EMPTY_CALL_ID, "a tool call id is empty", seq=seq, path=path)
+
+
+def id_mismatch(file_says: str, header_says: str) -> Rejection:
+    return Rejection(
+        Code.ID_MISMATCH,
+        f"the file is named for {shown(file_says)}, its header says {shown(header_says)}",
+        line_number=1,
+        byte_offset=0,
+        facts=(("file_says", file_says), ("header_says", header_says)),
+    )
+
+
+def time_goes_back(seq: int, *, before_ms: int, after_ms: int) -> Rejection:
+    return Rejection(
+        Code.TIME_GOES_BACK,
+        f"the time is {before_ms - after_ms} ms before that of the event before it",
+        seq=seq,
+        facts=(("before_ms", before_ms), ("after_ms", after_ms)),
+    )
+
+
+def header_keys_dropped(keys: tuple[str, ...]) -> Rejection:
+    return Rejection(
+        Code.HEADER_KEYS_DROPPED,
+        f"unknown session header keys: {', '.join(shown(key) for key in keys[:8])}",
+        line_number=1,
+        byte_offset=0,
+        facts=(("keys", keys),),
+    )

@@ -1,0 +1,456 @@
+"""Session: header, log, state and the history of states, as one immutable value.
+
+Everything a session answers about its past is looked up, never folded again: between two
+replacements the surface only grows, so its earlier versions are prefixes of one vector.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Protocol, Self
+
+import attrs
+from returns.result import Failure, Result, Success
+
+from dsh_fp.core.events import (
+    UNSET,
+    Event,
+    SessionHeader,
+    as_event,
+    is_seq,
+    new_event,
+    session_header,
+)
+from dsh_fp.core.growing import Growing
+from dsh_fp.core.header import HeaderInForce
+from dsh_fp.core.log import EventLog
+from dsh_fp.core.lossless import JsonArray, JsonObject, freeze
+from dsh_fp.core.projection import derive_messages
+from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, fold_run, reduce
+from dsh_fp.core.rejection import (
+    Rejection,
+    bad_envelope,
+    fork_in_open_turn,
+    invalid_boundary,
+    payload_invalid,
+)
+from dsh_fp.core.surface import Surface
+from dsh_fp.core.vocabulary import STANDARD, Vocabulary
+
+
+class Guard(Protocol):
+    """What may refuse an event that acceptance lets in: opt-in strictness, as a value."""
+
+    def admit(self, event: Event, state: State, vocabulary: Vocabulary) -> Result[Self, Rejection]:
+        """The guard after one event, given the state after it, or why it is refused."""
+        ...
+
+    def fresh(self) -> Self:
+        """The same guard before any event."""
+        ...
+
+
+@attrs.frozen
+class Tokens:
+    """Token counts of model calls; the three input counts are disjoint."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    calls: int = 0
+
+    def plus(self, usage: JsonObject) -> Tokens:
+        """The counts with one call's usage added; what is no number counts nothing."""
+
+        def count(key: str) -> int:
+            value = usage.get(key)
+            return value if type(value) in (int, float) else 0  # type: ignore[return-value]  # counts are integers
+
+        return Tokens(
+            self.input_tokens + count("inputTokens"),
+            self.output_tokens + count("outputTokens"),
+            self.cache_read_tokens + count("cacheReadTokens"),
+            self.cache_write_tokens + count("cacheWriteTokens"),
+            self.reasoning_tokens + count("reasoningTokens"),
+            self.calls + 1,
+        )
+
+
+@attrs.frozen
+class Usage:
+    """What a session spent itself, and what it inherited from its parent."""
+
+    own: Tokens
+    inherited: Tokens
+
+
+@attrs.frozen(eq=False)
+class History:
+    """The states at the seqs where they changed."""
+
+    # The seq of each replacement, with the surface just before it.
+    surfaces: Growing[tuple[int, Surface]] = Growing.of()
+    # The seq of each header event, with what was in force after it.
+    headers: Growing[tuple[int, HeaderInForce]] = Growing.of()
+
+    def surface_at(self, length: int, current: Surface) -> Surface:
+        """The surface when the log had `length` events. O(log n)."""
+        index = bisect_left(self.surfaces, length, key=_seq_of)
+        kept = current if index == len(self.surfaces) else self.surfaces[index][1]
+        return kept.before(length)
+
+    def header_at(self, length: int) -> HeaderInForce:
+        """The request header in force when the log had `length` events. O(log n)."""
+        index = bisect_left(self.headers, length, key=_seq_of)
+        return self.headers[index - 1][1] if index else None
+
+    def prefix(self, length: int) -> History:
+        """The history of the first `length` events; shares everything."""
+        return History(
+            self.surfaces.prefix(bisect_left(self.surfaces, length, key=_seq_of)),
+            self.headers.prefix(bisect_left(self.headers, length, key=_seq_of)),
+        )
+
+    def extend(self, changes: Changes) -> History:
+        """The history with what a run changed."""
+        if not changes.surfaces and not changes.headers:
+            return self
+        return History(
+            self.surfaces.extend(changes.surfaces), self.headers.extend(changes.headers)
+        )
+
+
+def _seq_of(entry: tuple[int, object]) -> int:
+    return entry[0]
+
+
+NO_HISTORY: Final = History()
+
+
+@attrs.frozen(eq=False, repr=False)
+class Session:
+    """An agent session: what happened, and everything that follows from it.
+
+    Immutable: `append`, `at` and `fork` answer other sessions that share what they can.
+    Made by `create` and `replay`.
+    """
+
+    header: SessionHeader
+    events: EventLog = EventLog()
+    state: State = EMPTY_STATE
+    vocabulary: Vocabulary = STANDARD
+    guard: Guard | None = None
+    history: History = NO_HISTORY
+
+    @classmethod
+    def create(
+        cls,
+        id: str = "session",
+        *,
+        created_at: float = 0,
+        cwd: str | None = None,
+        parent_session: str | None = None,
+        seed_length: int | None = None,
+        seed: Iterable[object] = (),
+        vocabulary: Vocabulary = STANDARD,
+        guard: Guard | None = None,
+    ) -> Result[Session, Rejection]:
+        """A session, empty or with seed events put through the same acceptance.
+
+        Units:   created_at is epoch milliseconds; the core reads no clock.
+        Errors:  the seed's first, then NOT_JSON and META_INVALID of the header.
+        """
+        fields = {
+            "id": id,
+            "createdAt": created_at,
+            "cwd": cwd,
+            "parentSession": parent_session,
+            "seedLength": seed_length,
+        }
+        given = {key: value for key, value in fields.items() if value is not None}
+        return cls.replay(seed, given, vocabulary=vocabulary, guard=guard)
+
+    @classmethod
+    def replay(
+        cls,
+        events: Iterable[object],
+        header: SessionHeader | Mapping[str, object] | None = None,
+        *,
+        vocabulary: Vocabulary = STANDARD,
+        guard: Guard | None = None,
+    ) -> Result[Session, Rejection]:
+        """The session a recorded log amounts to. Events or wire objects are taken.
+
+        `header` is a SessionHeader or its wire fields; without one the id is "session".
+
+        Errors:  the first refused event with seq and index; then those of the header.
+        Law:     replay_equals_appends.
+        """
+        born = SessionHeader(id="session")
+        grown = cls(born, vocabulary=vocabulary, guard=guard).extend(events)
+        if isinstance(grown, Failure):
+            return grown
+        if header is None:
+            return grown
+        if isinstance(header, SessionHeader):
+            checked = session_header(header.to_wire())
+        else:
+            checked = session_header({"id": "session", **header})
+        return checked.map(lambda made: attrs.evolve(grown.unwrap(), header=made))
+
+    def append(
+        self,
+        type: str,
+        data: object,
+        *,
+        time: int,
+        surface_op: object = None,
+        source_event_seqs: object = None,
+    ) -> Result[Session, Rejection]:
+        """The session with one event more, or why it is refused; this one stays as it is.
+
+        `surface_op` is "append" or `{"op": "replace", "start": seq, "end": seq}`.
+
+        Units:   time is epoch milliseconds.
+        Errors:  NOT_JSON with the path, then the acceptance codes, then the guard's.
+        Law:     refusal_changes_nothing.
+        """
+        frozen = freeze(data)
+        if isinstance(frozen, Rejection):
+            return Failure(_under(frozen, "data", self.state.next_seq))
+        op = UNSET if surface_op is None else freeze(surface_op)
+        sources = UNSET if source_event_seqs is None else freeze(source_event_seqs)
+        for key, value in (("surfaceOp", op), ("sourceEventSeqs", sources)):
+            if isinstance(value, Rejection):
+                return Failure(_under(value, key, self.state.next_seq))
+        if not isinstance(type, str):
+            return Failure(bad_envelope("type is no string", "type").at(seq=self.state.next_seq))
+        if not is_seq(time):
+            what = "time is no integer from 0 to 2**53 - 1"
+            return Failure(bad_envelope(what, "time").at(seq=self.state.next_seq))
+        event = new_event(type, self.state.next_seq, time, frozen, sources=sources, op=op)
+        return self.append_event(event)
+
+    def append_event(self, event: Event) -> Result[Session, Rejection]:
+        """The session with this event appended as it is, its seq included."""
+        before = self.state
+        stepped = reduce(before, event, self.vocabulary)
+        if isinstance(stepped, Failure):
+            return stepped
+        after = stepped.unwrap()
+        guard = self.guard
+        if guard is not None:
+            admitted = guard.admit(event, after, self.vocabulary)
+            if isinstance(admitted, Failure):
+                return admitted
+            guard = admitted.unwrap()
+        history = self.history
+        if after.surface.generation != before.surface.generation:
+            entry = (event.seq, before.surface)
+            history = History(history.surfaces.append(entry), history.headers)
+        if after.header is not before.header:
+            changed = (event.seq, after.header)
+            history = History(history.surfaces, history.headers.append(changed))
+        log = self.events.append(event)
+        return Success(Session(self.header, log, after, self.vocabulary, guard, history))
+
+    def extend(self, events: Iterable[object]) -> Result[Session, Rejection]:
+        """The session with many events more, or the first refusal with seq and index.
+
+        Events or wire objects are taken; nothing is half-applied.
+        """
+        shaped: list[Event] = []
+        malformed: Rejection | None = None
+        for given in events:
+            event = as_event(given)
+            if isinstance(event, Rejection):
+                malformed = event.at(seq=self.state.next_seq + len(shaped), index=len(shaped))
+                break
+            shaped.append(event)
+        grown, fault = self.accept_run(shaped)
+        if fault is not None:
+            return Failure(fault)
+        return Success(grown) if malformed is None else Failure(malformed)
+
+    def accept_run(self, events: Sequence[Event]) -> tuple[Session, Rejection | None]:
+        """This session and the first refusal, or the session with the whole run accepted."""
+        changes = Changes()
+        after, fault = fold_run(self.state, events, self.vocabulary, changes)
+        accepted = after.next_seq - self.state.next_seq
+        guard = self.guard
+        if guard is not None:
+            guarded, breach = self._guard_run(guard, events[:accepted])
+            if isinstance(guarded, Rejection):
+                return self, guarded.at(index=breach)
+            guard = guarded
+        if fault is not None:
+            return self, fault.at(index=accepted)
+        history = self.history.extend(changes)
+        log = self.events.extend(events)
+        return Session(self.header, log, after, self.vocabulary, guard, history), None
+
+    def _guard_run(self, guard: Guard, events: Sequence[Event]) -> tuple[Guard | Rejection, int]:
+        state = self.state
+        for index, event in enumerate(events):
+            state = reduce(state, event, self.vocabulary).unwrap()  # accepted just before
+            admitted = guard.admit(event, state, self.vocabulary)
+            if isinstance(admitted, Failure):
+                return admitted.failure(), index
+            guard = admitted.unwrap()
+        return guard, len(events)
+
+    def at(self, seq: int) -> Result[Session, Rejection]:
+        """The session as it was right after the event with this seq. O(log n), shares all.
+
+        Errors:  INVALID_BOUNDARY for what is no seq of this log (`True` is none).
+        Law:     at_equals_replayed_prefix.
+        """
+        if not is_seq(seq) or seq >= len(self.events):
+            return Failure(invalid_boundary(seq, len(self.events)))
+        return Success(self.prefix(seq + 1))
+
+    def prefix(self, length: int) -> Session:
+        """The session of the first `length` events, from none to all of them."""
+        if length >= len(self.events):
+            return self
+        guard = self.guard
+        kept = Session(
+            self.header,
+            self.events.prefix(length),
+            self.state_at(length),
+            self.vocabulary,
+            None,
+            self.history.prefix(length),
+        )
+        if guard is not None:
+            # A guard keeps no history; its state is folded again over the prefix.
+            empty = Session(self.header, vocabulary=self.vocabulary)
+            refolded, _ = empty._guard_run(guard.fresh(), kept.events[:])
+            assert not isinstance(refolded, Rejection)  # every prefix of a guarded log was admitted
+            guard = refolded
+        return attrs.evolve(kept, guard=guard) if guard is not None else kept
+
+    def state_at(self, length: int) -> State:
+        """The state when the log had `length` events. O(log n), nothing is recomputed."""
+        if length >= len(self.events):
+            return self.state
+        surface = self.history.surface_at(length, self.state.surface)
+        return State(length, surface, self.history.header_at(length))
+
+    def fork(
+        self, boundary: int | None = None, *, id: str = "fork", created_at: float = 0
+    ) -> Result[Session, Rejection]:
+        """A child session that starts with the events through `boundary`, shared.
+
+        `boundary` is the inclusive seq of a turn/end; by default the last event. An empty
+        session forks into an empty child.
+
+        Errors:  INVALID_BOUNDARY, OPEN_TURN; META_INVALID for an unusable id or created_at.
+        Law:     fork_leaves_parent_alone.
+        """
+        length = len(self.events)
+        if boundary is None:
+            boundary = length - 1
+        elif not is_seq(boundary) or boundary >= length:
+            return Failure(invalid_boundary(boundary, length))
+        if length and self.events[boundary].type != "turn/end":
+            return Failure(fork_in_open_turn(boundary, self.events[boundary].type))
+        fields = {
+            "id": id,
+            "createdAt": created_at,
+            "cwd": self.header.cwd,
+            "parentSession": self.header.id,
+            "seedLength": boundary + 1,
+        }
+        born = session_header({key: value for key, value in fields.items() if value is not None})
+        return born.map(lambda header: attrs.evolve(self.prefix(boundary + 1), header=header))
+
+    @property
+    def surface(self) -> Surface:
+        """The nodes in force, in order."""
+        return self.state.surface
+
+    def nodes(self) -> Iterator[Event]:
+        """The events in force, in surface order."""
+        events = self.events
+        return (events[seq] for seq in self.state.surface)
+
+    def messages(self) -> Result[JsonArray, Rejection]:
+        """What the model sees of this session: a JSON array of messages.
+
+        Errors:  PAYLOAD_INVALID with the seq of the first event that makes no message.
+        Source:  docs/reference/messages.md.
+        """
+        return derive_messages(self.nodes(), self.vocabulary)
+
+    def request_header(self) -> Result[JsonObject | None, Rejection]:
+        """The request header in force; None before any was logged.
+
+        Errors:  HEADER_INVALID or HEADER_DELTA_WITHOUT_SNAPSHOT with the seq at fault.
+        """
+        header = self.state.header
+        return Failure(header) if isinstance(header, Rejection) else Success(header)
+
+    def todos(self) -> Result[JsonArray | None, Rejection]:
+        """The list of the last todo/write; None when there is none.
+
+        Errors:  PAYLOAD_INVALID when that event holds no list.
+        """
+        for seq in range(len(self.events) - 1, -1, -1):
+            event = self.events[seq]
+            if event.type == "todo/write":
+                data = event.data
+                todos = data.get("todos") if isinstance(data, JsonObject) else None
+                if isinstance(todos, JsonArray):
+                    return Success(todos)
+                return Failure(payload_invalid(seq, "$.data.todos", "list of todos"))
+        return Success(None)
+
+    def usage(self) -> Usage:
+        """Token counts over all assistant messages of the log, replaced ones too."""
+        own = inherited = Tokens()
+        seed_length = self.header.seed_length or 0
+        for event in self.events:
+            if event.type != "assistant/message":
+                continue
+            data = event.peek_data()
+            usage = data.get("usage") if isinstance(data, JsonObject) else None
+            if not isinstance(usage, JsonObject):
+                continue
+            if event.seq < seed_length:
+                inherited = inherited.plus(usage)
+            else:
+                own = own.plus(usage)
+        return Usage(own, inherited)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __bool__(self) -> bool:
+        return True  # an empty session is still a session
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Session):
+            return NotImplemented
+        return self.header == other.header and self.events == other.events
+
+    def __hash__(self) -> int:
+        return hash((self.header, self.events))
+
+    def __repr__(self) -> str:
+        nodes = len(self.state.surface)
+        return f"Session({self.header.id!r}, {len(self.events)} events, {nodes} nodes)"
+
+
+def _under(fault: Rejection, key: str, seq: int) -> Rejection:
+    """A fault of one part of an event, with its path seen from the event."""
+    path = None if fault.path is None else f"$.{key}{fault.path[1:]}"
+    return fault.at(path=path, seq=seq)
+
+

@@ -1,0 +1,347 @@
+"""The nodes in force, in order, and what one event does to them.
+
+Each node has a *place*: the seq of the oldest append at whose spot it stands; a replacement
+inherits the place of its start. Places only increase along the surface whatever was
+replaced, so finding a node is a binary search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol
+
+import attrs
+from pyrsistent import PMap, pmap
+from returns.result import Failure, Result, Success
+
+from dsh_fp.core.events import Event, as_event, is_seq
+from dsh_fp.core.growing import Growing
+from dsh_fp.core.rejection import (
+    Rejection,
+    replace_end_unknown,
+    replace_reversed,
+    replace_start_unknown,
+    replace_uncited,
+    sources_duplicate,
+    sources_empty,
+    sources_forbidden,
+    sources_invalid,
+    sources_not_earlier,
+    sources_unknown,
+    surface_op_forbidden,
+    surface_op_invalid,
+    surface_op_missing,
+)
+from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
+
+_NO_NODES: Final[Growing[int]] = Growing.of()
+
+
+@attrs.frozen
+class Node:
+    """One place of the surface and its neighbours' seqs."""
+
+    seq: int
+    prev: int | None
+    next: int | None
+
+
+@attrs.frozen
+class Replacement:
+    """What one replacement took off the surface; start and end are places named by seq."""
+
+    seq: int
+    start: int
+    end: int
+    shadowed_seqs: tuple[int, ...]
+
+
+@attrs.frozen(eq=False)
+class Surface:
+    """The seqs of the nodes in force, in order. Immutable; versions share their nodes."""
+
+    _order: Growing[int] = _NO_NODES
+    # The places of nodes that stand by replacement; any other node's place is its own seq.
+    _places: PMap[int, int] = pmap()
+    # How many nodes stood right after the last replacement: the rest are plain appends.
+    _settled: int = 0
+    generation: int = 0
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        """The nodes' seqs from head to tail."""
+        return tuple(self._order)
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes from head to tail, each with its neighbours."""
+        return linked(self.seqs)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._order)
+
+    def __getitem__(self, index: int) -> int:
+        return self._order[index]
+
+    def __contains__(self, seq: object) -> bool:
+        return isinstance(seq, int) and self.index(seq) is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Surface):
+            return NotImplemented
+        return self.generation == other.generation and self._order == other._order
+
+    def __hash__(self) -> int:
+        return hash((self.generation, self.seqs))
+
+    def index(self, seq: int) -> int | None:
+        """Where the node with this seq stands, or None. O(log n)."""
+        order, places = self._order, self._places
+        place = places.get(seq, seq)
+        low, high = 0, len(order)
+        while low < high:
+            middle = (low + high) // 2
+            node = order[middle]
+            if places.get(node, node) < place:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(order) and order[low] == seq else None
+
+    def appended(self, seq: int) -> Surface:
+        """The surface with one node more at its tail. O(log n)."""
+        return Surface(self._order.append(seq), self._places, self._settled, self.generation)
+
+    def appended_all(self, seqs: list[int]) -> Surface:
+        """The surface with a run of nodes more at its tail."""
+        if not seqs:
+            return self
+        return Surface(self._order.extend(seqs), self._places, self._settled, self.generation)
+
+    def replaced(self, first: int, last: int, seq: int) -> Surface:
+        """The surface with the nodes from index first through last replaced by one."""
+        start = self._order[first]
+        place = self._places.get(start, start)
+        places = self._places.evolver()
+        for index in range(first, last + 1):
+            gone = self._order[index]
+            if gone in places:
+                places.remove(gone)
+        places[seq] = place
+        order = self._order.splice(first, last + 1, seq)
+        return Surface(order, places.persistent(), len(order), self.generation + 1)
+
+    def before(self, length: int) -> Surface:
+        """This surface as it was when the log had `length` events.
+
+        Right for any length since its last replacement: what came later are plain appends.
+        """
+        order = self._order
+        low, high = self._settled, len(order)
+        while low < high:
+            middle = (low + high) // 2
+            if order[middle] < length:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(order):
+            return self
+        return Surface(order.prefix(low), self._places, self._settled, self.generation)
+
+    def shadowed(self, first: int, last: int) -> tuple[int, ...]:
+        """The nodes from index first through last, in surface order."""
+        return tuple(self._order[index] for index in range(first, last + 1))
+
+
+EMPTY_SURFACE: Final = Surface()
+
+
+class Placed(Protocol):
+    """What the checks of a replacement ask of a surface."""
+
+    def index(self, seq: int) -> int | None:
+        """Where the node with this seq stands, or None."""
+        ...
+
+    def shadowed(self, first: int, last: int) -> tuple[int, ...]:
+        """The nodes from index first through last, in surface order."""
+        ...
+
+
+def replacement_range(op: Any) -> tuple[int, int] | None:
+    """The start and end of a well-formed replacement, else None."""
+    if not isinstance(op, dict) or len(op) != 3 or op.get("op") != "replace":
+        return None
+    start, end = op.get("start"), op.get("end")
+    if start is None or end is None or not (is_seq(start) and is_seq(end)):
+        return None
+    return start, end
+
+
+def check_bare(event: Event) -> Rejection | None:
+    """That a log-only event claims no place: SURFACE_OP_FORBIDDEN, SOURCES_FORBIDDEN."""
+    if event.has_surface_op:
+        return surface_op_forbidden(event.seq, event.type)
+    if event.has_sources:
+        return sources_forbidden(event.seq, event.type)
+    return None
+
+
+def check_marker(event: Event) -> Rejection | None:
+    """How a surface event says it joins: SURFACE_OP_MISSING, _INVALID, SOURCES_INVALID."""
+    if not event.has_surface_op:
+        return surface_op_missing(event.seq, event.type)
+    op = event.surface_op
+    if op != "append" and replacement_range(op) is None:
+        return surface_op_invalid(event.seq)
+    if event.has_sources:
+        sources = event.source_event_seqs
+        if not isinstance(sources, tuple) or not all(map(is_seq, sources)):
+            return sources_invalid(event.seq)
+    return None
+
+
+def check_range(surface: Placed, event: Event) -> Rejection | None:
+    """Whether a replacement's range is in force: REPLACE_START_, _END_UNKNOWN, _REVERSED."""
+    named = replacement_range(event.surface_op)
+    if named is None:
+        return None
+    start, end = named
+    first, last = surface.index(start), surface.index(end)
+    if first is None:
+        return replace_start_unknown(event.seq, start)
+    if last is None:
+        return replace_end_unknown(event.seq, end)
+    if first > last:
+        return replace_reversed(event.seq, start, end, start_index=first, end_index=last)
+    return None
+
+
+def check_sources(
+    surface: Placed, event: Event, known: set[int] | None = None
+) -> Rejection | None:
+    """Whether provenance is sound: SOURCES_EMPTY to REPLACE_UNCITED, in that order.
+
+    `known` holds the seqs of the log where it may have gaps; without it every earlier seq
+    is an event.
+    """
+    sources = event.source_event_seqs if event.has_sources else None
+    seq = event.seq
+    if sources is not None:
+        if not sources:
+            return sources_empty(seq)
+        if len(set(sources)) != len(sources):
+            seen: set[int] = set()
+            for source in sources:
+                if source in seen:
+                    return sources_duplicate(seq, source)
+                seen.add(source)
+        if known is not None or max(sources) >= seq:
+            for source in sources:
+                if source >= seq:
+                    return sources_not_earlier(seq, source)
+                if known is not None and source not in known:
+                    return sources_unknown(seq, source)
+    span = _span(surface, event)
+    if span is not None:
+        cited = frozenset(sources or ())
+        missing = tuple(node for node in surface.shadowed(*span) if node not in cited)
+        if missing:
+            return replace_uncited(seq, missing)
+    return None
+
+
+def place_node(surface: Surface, event: Event) -> Surface:
+    """The surface after a surface event that passed every check."""
+    span = _span(surface, event)
+    if span is None:
+        return surface.appended(event.seq)
+    return surface.replaced(*span, event.seq)
+
+
+def _span(surface: Placed, event: Event) -> tuple[int, int] | None:
+    """Where a replacement that passed check_range starts and ends; None for an append."""
+    named = replacement_range(event.surface_op)
+    if named is None:
+        return None
+    first, last = surface.index(named[0]), surface.index(named[1])
+    assert first is not None
+    assert last is not None
+    return first, last
+
+
+class _Listed:
+    """The plain definition of a surface: a list, cut and filled. Any seqs in any order."""
+
+    def __init__(self) -> None:
+        self.seqs: list[int] = []
+
+    def index(self, seq: int) -> int | None:
+        return self.seqs.index(seq) if seq in self.seqs else None
+
+    def shadowed(self, first: int, last: int) -> tuple[int, ...]:
+        return tuple(self.seqs[first : last + 1])
+
+
+@attrs.frozen
+class SurfaceFold:
+    """What a bare fold over a log answers."""
+
+    seqs: tuple[int, ...]
+    replacements: tuple[Replacement, ...]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes in force from head to tail."""
+        return linked(self.seqs)
+
+
+def linked(seqs: tuple[int, ...]) -> tuple[Node, ...]:
+    """Nodes in this order, each with its neighbours."""
+    before: tuple[int | None, ...] = (None, *seqs[:-1])
+    after: tuple[int | None, ...] = (*seqs[1:], None)
+    return tuple(map(Node, seqs, before, after))
+
+
+def fold_surface(
+    events: Iterable[object], vocabulary: Vocabulary = STANDARD
+) -> Result[SurfaceFold, Rejection]:
+    """The surface of a list of events and every replacement in it.
+
+    The seqs need not be contiguous here. Events or wire objects are taken.
+
+    Errors:  the surface codes, with the index of the event in the list.
+    Law:     surface_matches_list_surgery.
+    """
+    surface = _Listed()
+    replacements: list[Replacement] = []
+    known: set[int] = set()
+    for index, given in enumerate(events):
+        event = as_event(given)
+        if isinstance(event, Rejection):
+            return Failure(event.at(index=index))
+        if vocabulary.role(event.type) is Role.SURFACE:
+            fault = (
+                check_marker(event)
+                or check_range(surface, event)
+                or check_sources(surface, event, known)
+            )
+        else:
+            fault = check_bare(event)
+        if fault is not None:
+            return Failure(fault.at(index=index))
+        if event.has_surface_op:
+            span = _span(surface, event)
+            if span is None:
+                surface.seqs.append(event.seq)
+            else:
+                first, last = span
+                op = event.surface_op
+                gone = surface.shadowed(first, last)
+                replacements.append(Replacement(event.seq, op["start"], op["end"], gone))
+                surface.seqs[first : last + 1] = [event.seq]
+        known.add(event.seq)
+    return Success(SurfaceFold(tuple(surface.seqs), tuple(replacements)))

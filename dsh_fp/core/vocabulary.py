@@ -1,0 +1,221 @@
+"""Which event types exist, what each may do, how each makes a message: an immutable value.
+
+A plugin's types are added with `extend`; nothing here is ever edited at run time. What is
+not listed is a valid event that is kept and does nothing (`Role.LOG_ONLY`).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import attrs
+from pyrsistent import PMap, pmap
+
+from dsh_fp.core.rejection import Rejection, payload_invalid
+
+
+class Role(enum.Enum):
+    """What an event type does to the state."""
+
+    LOG_ONLY = "log-only"
+    SURFACE = "surface"
+    REQUEST_HEADER = "request-header"
+
+
+class Frame(enum.Enum):
+    """How a payload's content becomes the content of a message."""
+
+    PLAIN = "as it is"
+    TAGGED = "between an opening and a closing tag that names its source"
+    TOOL_RESULT = "as one tool-result block"
+
+
+@attrs.frozen
+class MessageRule:
+    """How the payload of a surface type becomes a message."""
+
+    speaker: Literal["user", "assistant"]
+    frame: Frame = Frame.PLAIN
+    tag: str | None = None
+    drop_empty: bool = False  # an empty content list makes no message at all
+
+
+class Kind(enum.Enum):
+    """What a payload field must hold, for writers that ask for strictness."""
+
+    NUMBER = "a number"
+    TEXT = "a string"
+    FLAG = "true or false"
+    LIST = "a list"
+    OBJECT = "an object"
+    KINDED = "an object with a string kind"
+    BLOCKS = "a list of objects with a string type"
+
+
+@attrs.frozen
+class Field:
+    """One field of a payload: its key, what it must hold, whether it may be absent."""
+
+    key: str
+    kind: Kind
+    optional: bool = False
+
+
+@attrs.frozen
+class TypeRule:
+    """All that is known of one event type."""
+
+    role: Role = Role.LOG_ONLY
+    message: MessageRule | None = None
+    shape: tuple[Field, ...] = ()
+
+
+_UNKNOWN: Final = TypeRule()
+
+
+@attrs.frozen
+class Vocabulary:
+    """The event types in use, by name."""
+
+    rules: PMap[str, TypeRule]
+    # What is not log-only, as a plain dict: looked up once per event of a log.
+    _special: dict[str, Role] = attrs.field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        special = {
+            name: rule.role for name, rule in self.rules.items() if rule.role is not Role.LOG_ONLY
+        }
+        object.__setattr__(self, "_special", special)
+
+    def rule(self, event_type: str) -> TypeRule:
+        """What is known of a type; an unknown one is log-only, never an error."""
+        return self.rules.get(event_type, _UNKNOWN)
+
+    def role(self, event_type: str) -> Role:
+        """What events of a type do to the state."""
+        return self._special.get(event_type, Role.LOG_ONLY)
+
+    def special_roles(self) -> Mapping[str, Role]:
+        """The roles of the types that are not log-only."""
+        return self._special.copy()
+
+    def knows(self, event_type: str) -> bool:
+        """Whether a type is listed."""
+        return event_type in self.rules
+
+    def extend(self, rules: Mapping[str, TypeRule]) -> Vocabulary:
+        """This vocabulary with more types; a listed type gets its new rule."""
+        return Vocabulary(self.rules.update(dict(rules)))
+
+    def __hash__(self) -> int:
+        return hash(self.rules)
+
+
+def check_payload(event_type: str, seq: int, data: Any, vocabulary: Vocabulary) -> Rejection | None:
+    """The first field of a payload that does not have its type's shape.
+
+    Opt-in: acceptance never looks into payloads.
+    """
+    shape = vocabulary.rule(event_type).shape
+    if shape and not isinstance(data, dict):
+        return payload_invalid(seq, "$.data", "object of fields")
+    for field in shape:
+        if field.key not in data:
+            if not field.optional:
+                return payload_invalid(seq, f"$.data.{field.key}", field.key)
+        elif not _fits(field.kind, data[field.key]):
+            return payload_invalid(seq, f"$.data.{field.key}", f"{field.key} that is {field.kind.value}")
+    return None
+
+
+def _fits(kind: Kind, value: Any) -> bool:
+    match kind:
+        case Kind.NUMBER:
+            return type(value) in (int, float)
+        case Kind.TEXT:
+            return isinstance(value, str)
+        case Kind.FLAG:
+            return isinstance(value, bool)
+        case Kind.LIST:
+            return isinstance(value, tuple)
+        case Kind.OBJECT:
+            return isinstance(value, dict)
+        case Kind.KINDED:
+            return isinstance(value, dict) and isinstance(value.get("kind"), str)
+        case Kind.BLOCKS:
+            return isinstance(value, tuple) and all(
+                isinstance(block, dict) and isinstance(block.get("type"), str) for block in value
+            )
+
+
+_TURN: Final = Field("turn", Kind.NUMBER)
+_STEP: Final = Field("step", Kind.NUMBER)
+_CONTENT: Final = Field("content", Kind.BLOCKS)
+_SOURCE: Final = Field("source", Kind.KINDED)
+
+
+def _surface(message: MessageRule, *shape: Field) -> TypeRule:
+    return TypeRule(Role.SURFACE, message, shape)
+
+
+def _log_only(*shape: Field) -> TypeRule:
+    return TypeRule(Role.LOG_ONLY, None, shape)
+
+
+STANDARD: Final = Vocabulary(
+    pmap(
+        {
+            "user/message": _surface(MessageRule("user"), _CONTENT, _SOURCE),
+            "assistant/message": _surface(
+                MessageRule("assistant", drop_empty=True),
+                _TURN,
+                _STEP,
+                _CONTENT,
+                Field("usage", Kind.OBJECT, optional=True),
+            ),
+            "tool/result": _surface(
+                MessageRule("user", Frame.TOOL_RESULT),
+                _TURN,
+                _STEP,
+                Field("callId", Kind.TEXT),
+                _CONTENT,
+                Field("isError", Kind.FLAG),
+                Field("error", Kind.OBJECT, optional=True),
+            ),
+            "context/message": _surface(
+                MessageRule("user", Frame.TAGGED, "context"), _CONTENT, _SOURCE
+            ),
+            "steering/message": _surface(
+                MessageRule("user", Frame.TAGGED, "steering"), _TURN, _CONTENT, _SOURCE
+            ),
+            "request/header": TypeRule(
+                Role.REQUEST_HEADER,
+                None,
+                (Field("header", Kind.OBJECT), Field("reason", Kind.TEXT)),
+            ),
+            "request/header-delta": TypeRule(Role.REQUEST_HEADER),
+            "turn/start": _log_only(_TURN, Field("trigger", Kind.KINDED)),
+            "turn/end": _log_only(_TURN, Field("reason", Kind.KINDED)),
+            "step/start": _log_only(_TURN, _STEP),
+            "step/end": _log_only(_TURN, _STEP),
+            "prompt/blocked": _log_only(_CONTENT, _SOURCE, Field("reason", Kind.TEXT)),
+            "assistant/chunk": _log_only(_TURN, _STEP, Field("chunk", Kind.OBJECT)),
+            "tool/call": _log_only(
+                _TURN,
+                _STEP,
+                Field("callId", Kind.TEXT),
+                Field("name", Kind.TEXT),
+                Field("arguments", Kind.TEXT),
+            ),
+            "todo/write": _log_only(Field("todos", Kind.LIST)),
+            "compact/start": _log_only(_TURN),
+            "compact/summary": _log_only(
+                Field("shadowedRange", Kind.OBJECT), Field("shadowedSeqs", Kind.LIST)
+            ),
+            "compact/end": _log_only(_TURN),
+        }
+    )
+)
+"""The types of the July format."""

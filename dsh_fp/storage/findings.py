@@ -1,0 +1,199 @@
+"""What is worth knowing about a log that could be read: each with file line, seq and offset."""
+
+from __future__ import annotations
+
+import os
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+
+from dsh_fp.core.events import HEADER_KEYS, Event
+from dsh_fp.core.lossless import JsonObject, number_text, to_text
+from dsh_fp.core.projection import message_from
+from dsh_fp.core.rejection import (
+    Rejection,
+    empty_call_id,
+    header_keys_dropped,
+    id_mismatch,
+    invalid_utf8,
+    precision,
+    time_goes_back,
+    turn_still_open,
+)
+from dsh_fp.core.session import Session
+from dsh_fp.core.trace import START, Bare, step_trace
+from dsh_fp.storage.paths import SUFFIX, decode_segment
+
+# A number with more than the 15 digits that any double keeps, or with an exponent that may leave its range.
+_DOUBTFUL: Final = re.compile(rb"[0-9][0-9.]{15,}|[0-9][eE][+-]?[0-9]{3}")
+_STRING_OR_NUMBER: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*+"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)', re.DOTALL
+)
+
+
+def find_all(
+    session: Session,
+    buffer: bytes,
+    fields: dict[str, Any],
+    bad_utf8: tuple[tuple[int, int], ...],
+    tail: Rejection | None,
+    file: str | None,
+) -> list[Rejection]:
+    """Every finding of a readable log: those of the header line first, then in file order."""
+    starts = _LineStarts(buffer)
+    found = list(_of_the_header(session, fields, file))
+    events = [
+        *_of_the_events(session),
+        *_of_the_numbers(session, buffer, starts),
+        *_of_the_header_events(session),
+    ]
+    found += [starts.placed(finding) for finding in events]
+    found += [invalid_utf8(index, index + 2, offset) for index, offset in bad_utf8]
+    found[:] = sorted(found, key=lambda finding: finding.byte_offset or 0)
+    if tail is not None:
+        found.append(tail)
+    return found
+
+
+class _LineStarts:
+    """Where each line begins; found when first asked for."""
+
+    def __init__(self, buffer: bytes) -> None:
+        self._buffer = buffer
+        self._starts: array[int] | None = None
+
+    @property
+    def starts(self) -> array[int]:
+        """The offsets of all lines but the header's, in order."""
+        if self._starts is None:
+            starts = array("Q")
+            start = self._buffer.find(b"\n") + 1
+            while start > 0:
+                starts.append(start)
+                start = self._buffer.find(b"\n", start) + 1
+            self._starts = starts
+        return self._starts
+
+    def seq_at(self, start: int) -> int:
+        """The seq of the line that begins at an offset."""
+        return bisect_left(self.starts, start)
+
+    def placed(self, finding: Rejection) -> Rejection:
+        if finding.seq is None:
+            return finding
+        return finding.at(line_number=finding.seq + 2, byte_offset=self.starts[finding.seq])
+
+
+def _of_the_header(
+    session: Session, fields: dict[str, Any], file: str | None
+) -> Iterator[Rejection]:
+    extra = tuple(key for key in fields if key not in HEADER_KEYS and key != "type")
+    if extra:
+        yield header_keys_dropped(extra)
+    if file is not None and file.endswith(SUFFIX):
+        stem = os.path.basename(file)[: -len(SUFFIX)]
+        named = decode_segment(stem).value_or(None)
+        if named is not None and named != session.header.id:
+            yield id_mismatch(named, session.header.id)
+
+
+def _of_the_events(session: Session) -> Iterator[Rejection]:
+    vocabulary = session.vocabulary
+    trace = START
+    before: Event | None = None
+    open_turn: Any = None
+    for event in session.events:
+        if before is not None and event.time < before.time:
+            yield time_goes_back(event.seq, before_ms=before.time, after_ms=event.time)
+        before = event
+        data = event.peek_data()
+        trace, breach = step_trace(trace, Bare(event.type, event.seq, data))
+        if breach is not None:
+            yield breach
+        if event.type == "turn/start":
+            open_turn = (data.get("turn") if isinstance(data, JsonObject) else None,)
+        elif event.type == "turn/end":
+            open_turn = None
+        rule = vocabulary.rule(event.type).message
+        if rule is not None:
+            message = message_from(event.seq, data, rule)
+            if isinstance(message, Rejection):
+                yield message
+        path = _empty_call_path(event.type, data)
+        if path is not None:
+            yield empty_call_id(event.seq, path)
+    if open_turn is not None and before is not None:
+        yield turn_still_open(before.seq, to_text(open_turn[0]))
+
+
+def _of_the_header_events(session: Session) -> Iterator[Rejection]:
+    for seq, header in session.history.headers:
+        if isinstance(header, Rejection) and header.seq == seq:
+            yield header
+
+
+def _empty_call_path(event_type: str, data: Any) -> str | None:
+    if not isinstance(data, JsonObject):
+        return None
+    if event_type in ("tool/call", "tool/result") and data.get("callId") == "":
+        return "$.data.callId"
+    if event_type == "assistant/message" and isinstance(data.get("content"), tuple):
+        for place, block in enumerate(data["content"]):
+            if isinstance(block, JsonObject) and block.get("type") == "tool-call":
+                if block.get("id") == "":
+                    return f"$.data.content[{place}].id"
+    return None
+
+
+def _of_the_numbers(
+    session: Session, buffer: bytes, starts: _LineStarts
+) -> Iterator[Rejection]:
+    last = -1
+    for match in _DOUBTFUL.finditer(buffer, buffer.find(b"\n") + 1):
+        start = buffer.rfind(b"\n", 0, match.start()) + 1
+        if start == last:
+            continue
+        last = start
+        seq = starts.seq_at(start)
+        if seq >= len(session):
+            return
+        line = buffer[start : buffer.find(b"\n", start)].decode(errors="replace")
+        for literal in numbers_that_change(line):
+            yield precision(literal, number_text(float(literal))).at(seq=seq)
+
+
+def numbers_that_change(text: str) -> Iterator[str]:
+    """The number literals of a JSON text that would be written back as another number."""
+    for match in _STRING_OR_NUMBER.finditer(text):
+        literal = match[1]
+        if literal is not None and _Decimal.of(literal) != _Decimal.of(
+            number_text(float(literal))
+        ):
+            yield literal
+
+
+@attrs.frozen
+class _Decimal:
+    """A decimal number exactly: digits without zeros at either end, times ten to a power."""
+
+    sign: str
+    digits: str
+    power: str | int
+
+    @classmethod
+    def of(cls, literal: str) -> _Decimal:
+        mantissa, _, exponent = literal.lower().partition("e")
+        whole, _, fraction = mantissa.lstrip("-").partition(".")
+        digits = (whole + fraction).lstrip("0")
+        power = len(whole) - len(whole + fraction)
+        stripped = digits.rstrip("0")
+        if not stripped:
+            return cls("", "", 0)
+        sign = "-" if literal.startswith("-") else ""
+        if len(exponent) > 9:  # far beyond any double; as text, for int() has limits
+            return cls(sign, stripped, exponent)
+        return cls(sign, stripped, power + len(digits) - len(stripped) + int(exponent or 0))
