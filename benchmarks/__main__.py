@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Final
 
 from returns.primitives.exceptions import UnwrapFailedError
@@ -62,6 +63,9 @@ def main() -> int:
         return 2
     except UnwrapFailedError as failed:
         print(f"refused: {failed.halted_container}", file=sys.stderr)
+        return 2
+    except CalledProcessError as failed:
+        print(f"a measuring process failed:\n{failed.stderr}", file=sys.stderr)
         return 2
     print(machine_line())
     print("Y: json.loads over the lines of the same file, each result dropped at once")

@@ -1,4 +1,7 @@
-"""Where generated logs are kept, so that a second run finds them."""
+"""Where generated logs are kept, so that a second run finds them.
+
+A file is named for its session, as the reader expects.
+"""
 
 import hashlib
 import os
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks.generate import FIRST_TIME_MS, SESSION_ID, USER, Generator, text_block, to_text
+from benchmarks.generate import FIRST_TIME_MS, USER, Generator, text_block, to_text
 from benchmarks.profiles import Profile
 
 SCRIPTS: Final = tuple(
@@ -25,7 +28,7 @@ def log_path(folder: Path, profile: Profile, events: int, seed: int) -> Path:
     """The generated log, written now unless these very scripts already wrote it."""
     path = folder / f"{profile.name}-{events}-{seed}-{scripts_digest()}.jsonl"
     if not path.is_file():
-        write_lines(path, Generator(profile, events, seed).lines())
+        write_lines(path, Generator(path.stem, profile, events, seed).lines())
     return path
 
 
@@ -34,17 +37,17 @@ def single_line_path(folder: Path, size: int, *, wide_text: bool) -> Path:
     kind = "wide" if wide_text else "ascii"
     path = folder / f"single-{kind}-{size}-{scripts_digest()}.jsonl"
     if not path.is_file():
-        write_lines(path, single_line_log(size, wide_text=wide_text))
+        write_lines(path, single_line_log(path.stem, size, wide_text=wide_text))
     return path
 
 
-def single_line_log(size: int, *, wide_text: bool) -> Iterator[str]:
+def single_line_log(session_id: str, size: int, *, wide_text: bool) -> Iterator[str]:
     """The lines of such a log."""
     sentence = "one very long paste, "
     text = sentence * (size // len(sentence))
     if wide_text:
         text = f"🌱{text}"
-    header = {"type": "session", "version": 0, "id": SESSION_ID, "createdAt": FIRST_TIME_MS}
+    header = {"type": "session", "version": 0, "id": session_id, "createdAt": FIRST_TIME_MS}
     trigger = {"kind": "message", "source": USER}
     content: dict[str, object] = {"content": [text_block(text)], "source": USER}
     yield to_text(header)

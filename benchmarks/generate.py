@@ -13,7 +13,6 @@ from typing import Final
 from benchmarks.profiles import Profile
 
 FIRST_TIME_MS: Final = 1_751_328_000_000
-SESSION_ID: Final = "bench"
 CWD: Final = "/srv/bench"
 MODELS: Final = ("bench-small", "bench-large")
 LINES_AT_ONCE: Final = 20_000
@@ -74,9 +73,10 @@ class Words:
 class Generator:
     """The lines of one log; every turn it starts, it ends."""
 
-    def __init__(self, profile: Profile, events: int, seed: int) -> None:
+    def __init__(self, session_id: str, profile: Profile, events: int, seed: int) -> None:
         if events < 2:
             raise ValueError("a log of whole turns has two events at least")
+        self._session_id = session_id
         self._profile = profile
         self._events = events
         self._random = Random(f"{profile.name}/{events}/{seed}")
@@ -98,7 +98,7 @@ class Generator:
         header = {
             "type": "session",
             "version": 0,
-            "id": SESSION_ID,
+            "id": self._session_id,
             "createdAt": FIRST_TIME_MS - 5,
             "cwd": CWD,
         }
@@ -357,8 +357,12 @@ class Generator:
         size = self._draw(self._profile.result_lines)
         lines = [self._words.line(8) for _ in range(size)]
         if self._profile.unfriendly:
-            lines = [f"{line} -0 {self._digest()} {-self._draw((1, 900))}" for line in lines]
+            lines = [f"{line} {self._digest()} {self._odd_number()}" for line in lines]
         return "\n".join(lines)
+
+    def _odd_number(self) -> str:
+        """A negative number; one in fifty is what no log may hold as a number."""
+        return "-0" if self._random.random() < 0.02 else str(-self._draw((1, 900)))
 
     def _digest(self) -> str:
         return f"{self._random.getrandbits(256):064x}"

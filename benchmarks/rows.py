@@ -200,7 +200,7 @@ def prefix_rows(plan: Plan) -> Iterator[Row]:
 
 
 def append_rows(plan: Plan) -> Iterator[Row]:
-    """One chunk appended to a loaded session, over its JSON there and back."""
+    """Chunks appended one by one to a loaded session, over their JSON there and back."""
     random = Random(SEED)
     words = ("kale", "rocket", "chard", "leek", "dill", "sorrel", "fennel")
     chunks = [
@@ -211,7 +211,8 @@ def append_rows(plan: Plan) -> Iterator[Row]:
         }
         for _ in range(APPENDS)
     ]
-    loaded = dsh_fp.read(plan.path(plan.events)).unwrap().session
+    sizes = (SMALL, plan.events) if plan.large is None else (SMALL, plan.events, plan.large)
+    loaded = {size: dsh_fp.read(plan.path(size)).unwrap().session for size in sizes}
     strict = dsh_fp.Session.create(guard=dsh_fp.strict()).unwrap()
     trigger = {"kind": "message", "source": {"kind": "user"}}
     strict = strict.append("turn/start", {"turn": 1, "trigger": trigger}, time=0).unwrap()
@@ -226,24 +227,21 @@ def append_rows(plan: Plan) -> Iterator[Row]:
         for chunk in chunks:
             json.loads(json.dumps(chunk))
 
-    seconds = best_seconds(
-        {
-            "yardstick": there_and_back,
-            "append": lambda: append_all(loaded),
-            "strict": lambda: append_all(strict),
-        },
-        3 * plan.repeats,
-    )
+    jobs: dict[str, Job] = {"yardstick": there_and_back, "strict": partial(append_all, strict)}
+    jobs |= {f"{size:,}": partial(append_all, session) for size, session in loaded.items()}
+    seconds = best_seconds(jobs, 3 * plan.repeats)
     yardstick = seconds["yardstick"]
+    for size in sizes:
+        append = seconds[f"{size:,}"]
+        yield Row(
+            f"append of one chunk to {size:,} events, over dumps and loads of its data",
+            append / yardstick,
+            "times",
+            limit=3.0,
+            seen=f"{in_us(append / APPENDS)} over {in_us(yardstick / APPENDS)}",
+        )
     yield Row(
-        "append of one chunk over dumps and loads of its data",
-        seconds["append"] / yardstick,
-        "times",
-        limit=3.0,
-        seen=f"{in_us(seconds['append'] / APPENDS)} over {in_us(yardstick / APPENDS)}",
-    )
-    yield Row(
-        "the same under strict()",
+        "append of one chunk to a short log under strict()",
         seconds["strict"] / yardstick,
         "times",
         seen=in_us(seconds["strict"] / APPENDS),

@@ -6,7 +6,7 @@ Public names are loaded on first use, so that the command starts fast.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dsh_fp.core.assembly import EMPTY_ASSEMBLY, Assembled, Assembly, assemble
@@ -88,10 +88,81 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605  # a list of strings, computed from one table
+__all__ = [
+    "Assembled",
+    "Assembly",
+    "CHECKS",
+    "Code",
+    "EMPTY_ASSEMBLY",
+    "Event",
+    "EventLog",
+    "Field",
+    "Frame",
+    "Guard",
+    "HeaderEvent",
+    "Json",
+    "JsonArray",
+    "JsonObject",
+    "Kind",
+    "LogFile",
+    "MAX_DEPTH",
+    "MessageRule",
+    "Node",
+    "PastRequest",
+    "Rejected",
+    "Rejection",
+    "Replacement",
+    "Role",
+    "STANDARD",
+    "Session",
+    "SessionHeader",
+    "State",
+    "Surface",
+    "SurfaceFold",
+    "Tokens",
+    "TraceState",
+    "TypeRule",
+    "Usage",
+    "Vocabulary",
+    "apply_delta",
+    "assemble",
+    "bucket_name",
+    "can_collapse",
+    "canonical_header",
+    "decode_event",
+    "decode_event_text",
+    "decode_segment",
+    "derive_messages",
+    "diff_headers",
+    "encode_log",
+    "encode_segment",
+    "fold",
+    "fold_header",
+    "fold_surface",
+    "fold_trace",
+    "headers_equal",
+    "interrupted_turn_closers",
+    "is_balanced_cut",
+    "json_equal",
+    "log_path",
+    "next_header_event",
+    "parse",
+    "past_requests",
+    "project",
+    "read",
+    "reduce",
+    "scan_log",
+    "session_header",
+    "snapshot",
+    "strict",
+    "thaw",
+    "to_text",
+    "trace_violations",
+    "unwrap",
+]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'dsh_fp' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

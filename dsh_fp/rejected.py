@@ -11,7 +11,7 @@ from dsh_fp.core.rejection import Rejection
 T = TypeVar("T")
 
 
-class Rejected(Exception):  # noqa: N818  # it is a refusal, and the record inside is the error
+class Rejected(Exception):
     """Raised by `unwrap`; carries the Rejection. Pickles and copies whole."""
 
     def __init__(self, rejection: Rejection) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from pyrsistent import PMap, PVector, pmap, pvector
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.lossless import (
+    AnyJson,
     JsonArray,
     JsonObject,
     freeze,
@@ -32,15 +33,15 @@ _KIND_OF_DELTA: Final = {
 class Block:
     """One block on its way: what its deltas gave so far, or the finished block."""
 
-    kind: Any
-    index: Any
+    kind: AnyJson
+    index: AnyJson
     text: PVector[str] = pvector()
     arguments: PVector[str] = pvector()
-    id: Any = None
+    id: AnyJson = None
     name: str = ""
-    done: Any = None
+    done: AnyJson = None
 
-    def assembled(self) -> Any:
+    def assembled(self) -> AnyJson:
         """The block as content, or the Rejection for one that deltas cannot complete."""
         if self.done is not None:
             return self.done
@@ -67,15 +68,15 @@ class Assembly:
 
     _blocks: PMap[str, Block] = pmap()
     _order: PVector[str] = pvector()
-    usage: Any = None
-    finish: Any = STOP
+    usage: AnyJson = None
+    finish: AnyJson = STOP
 
     def blocks(self) -> Result[JsonArray, Rejection]:
         """The content blocks so far, open ones made of their deltas.
 
         Errors:  BLOCK_INCOMPLETE for an open block of a type that deltas cannot complete.
         """
-        made: list[Any] = []
+        made: list[AnyJson] = []
         for key in self._order:
             block = self._blocks[key].assembled()
             if isinstance(block, Rejection):
@@ -110,7 +111,7 @@ class Assembly:
                 name = kind if isinstance(kind, str) else to_text(kind)
                 return Failure(chunk_unknown(name))
 
-    def _seen(self, chunk: JsonObject, kind: Any) -> Block:
+    def _seen(self, chunk: JsonObject, kind: AnyJson) -> Block:
         index = chunk.get("index")
         return self._blocks.get(to_text(index), Block(kind, index))
 
@@ -152,8 +153,8 @@ class Assembled:
     """What a finished stream amounts to."""
 
     blocks: JsonArray
-    usage: Any
-    finish: Any
+    usage: AnyJson
+    finish: AnyJson
 
     def message_content(self) -> JsonArray:
         """The content the agent loop logs: without tool calls when cut at max-tokens."""
@@ -177,9 +178,9 @@ def assemble(chunks: Iterable[object]) -> Result[Assembled, Rejection]:
     return state.blocks().map(lambda blocks: Assembled(blocks, end.usage, end.finish))
 
 
-def _text(value: Any) -> str:
+def _text(value: AnyJson) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _index_text(index: Any) -> str:
+def _index_text(index: AnyJson) -> str:
     return "undefined" if index is None else to_text(index)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Protocol, Self
+from typing import Annotated, Final, Self
 
 import attrs
 import msgspec
@@ -18,8 +18,8 @@ from returns.result import Failure, Result, Success
 
 from dsh_fp.core.lossless import (
     MAX_DEPTH,
+    AnyJson,
     Json,
-    JsonArray,
     JsonObject,
     decode_clean,
     freeze,
@@ -37,19 +37,14 @@ ENVELOPE: Final = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp"
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
 
 
-class KeyOrder(Protocol):
-    """Where the envelope's key order of an event can be looked up."""
-
-    def key_order(self, seq: int) -> tuple[str, ...]:
-        """The envelope keys of the event at this seq, in the order they were read."""
-        ...
+_decode_seqs: Final = msgspec.json.Decoder(list[_Count]).decode
 
 
 class _Private:
     """The type of slots that no log line may fill: nothing decodes into it."""
 
 
-_NOTHING: Final[Any] = None
+_NOTHING: Final[AnyJson] = None
 
 
 class Event(
@@ -58,7 +53,11 @@ class Event(
     gc=False,
     eq=False,
     forbid_unknown_fields=True,
-    rename={"_data": "data", "_sources": "sourceEventSeqs", "_op": "surfaceOp"},
+    rename={
+        "stored_data": "data",
+        "stored_sources": "sourceEventSeqs",
+        "stored_op": "surfaceOp",
+    },
 ):
     """One entry of a log. Made by `decode_event` and `Session.append`, never by hand.
 
@@ -67,59 +66,90 @@ class Event(
     """
 
     # Undecoded (Raw) until looked at, then replaced by the frozen value in the same slot.
+    # `origin`: the line this was read from, or the envelope's keys when they stand oddly.
     type: str
     seq: _Count
     time: _Count
-    _data: Raw
-    _sources: Raw | UnsetType = UNSET
-    _op: Raw | UnsetType = UNSET
-    _order: _Private = _NOTHING
-    _memo: _Private = _NOTHING
+    stored_data: Raw
+    stored_sources: Raw | UnsetType = UNSET
+    stored_op: Raw | UnsetType = UNSET
+    origin: _Private = _NOTHING
+    memo: _Private = _NOTHING
 
     @property
-    def data(self) -> Any:
+    def data(self) -> AnyJson:
         """The payload: any JSON value, immutable. Decoded once."""
-        data: Any = self._data
+        data: AnyJson = self.stored_data
         if type(data) is Raw:
             data = decode_clean(data)
-            force_setattr(self, "_data", data)
+            force_setattr(self, "stored_data", data)
         return data
 
     @property
-    def surface_op(self) -> Any:
+    def surface_op(self) -> AnyJson:
         """How the event joins the surface, as written: `"append"`, a replacement, or None."""
-        op: Any = self._op
+        op: AnyJson = self.stored_op
         if op is UNSET:
             return None
         if type(op) is Raw:
             op = decode_clean(op)
-            force_setattr(self, "_op", op)
+            force_setattr(self, "stored_op", op)
         return op
 
     @property
-    def source_event_seqs(self) -> Any:
+    def source_event_seqs(self) -> AnyJson:
         """The seqs this event was made from, as written, or None."""
-        sources: Any = self._sources
+        sources: AnyJson = self.stored_sources
         if sources is UNSET:
             return None
         if type(sources) is Raw:
             sources = decode_clean(sources)
-            force_setattr(self, "_sources", sources)
+            force_setattr(self, "stored_sources", sources)
         return sources
+
+    @property
+    def appends(self) -> bool:
+        """Whether the event joins the surface at its tail."""
+        op: AnyJson = self.stored_op
+        if type(op) is Raw and bytes(op) == b'"append"':
+            return True  # the usual spelling needs no decoding
+        return json_equal(self.surface_op, "append")
+
+    def cites_plainly(self) -> bool:
+        """Whether the sources, if any, are distinct earlier seqs, told without keeping them.
+
+        False only means that a closer look is needed: another spelling may be sound too.
+        """
+        sources: AnyJson = self.stored_sources
+        if sources is UNSET:
+            return True
+        if type(sources) is not Raw:
+            return False
+        try:
+            seqs = _decode_seqs(sources)
+        except msgspec.MsgspecError:
+            return False
+        return bool(seqs) and max(seqs) < self.seq and len(set(seqs)) == len(seqs)
 
     @property
     def has_surface_op(self) -> bool:
         """Whether the key is there at all; a present `null` counts."""
-        return self._op is not UNSET
+        return self.stored_op is not UNSET
 
     @property
     def has_sources(self) -> bool:
         """Whether the key is there at all; a present `null` counts."""
-        return self._sources is not UNSET
+        return self.stored_sources is not UNSET
 
-    def peek_data(self) -> Any:
+    @property
+    def line(self) -> bytes | None:
+        """The line this event was read from, without its LF, while it is still kept."""
+        order: AnyJson = self.origin
+        return order if type(order) is bytes else None
+
+    def peek_data(self) -> AnyJson:
         """The payload without keeping it decoded, for passes over a whole log."""
-        data: Any = self._data
+        data: AnyJson = self.stored_data
         return decode_clean(data) if type(data) is Raw else data
 
     def to_wire(self) -> JsonObject:
@@ -139,10 +169,13 @@ class Event(
     @property
     def key_order(self) -> tuple[str, ...]:
         """The envelope's keys in the order they were read or are to be written."""
-        order: Any = self._order
+        order: AnyJson = self.origin
         if order is None:
             return ENVELOPE
-        return order if type(order) is tuple else order.key_order(self.seq)  # type: ignore[no-any-return]
+        if type(order) is bytes:
+            order = tuple(parse_value(order, MAX_DEPTH + 1))
+            force_setattr(self, "origin", order)
+        return order  # type: ignore[no-any-return]  # a tuple of keys by now
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):
@@ -184,8 +217,8 @@ def new_event(
     time: int,
     data: Json,
     *,
-    sources: Any = UNSET,
-    op: Any = UNSET,
+    sources: AnyJson = UNSET,
+    op: AnyJson = UNSET,
     order: tuple[str, ...] | None = None,
 ) -> Event:
     """An event of values that are frozen and in range already."""
@@ -213,7 +246,7 @@ def as_event(given: object) -> Event | Rejection:
     return given if type(given) is Event else event_of(freeze(given, limit=MAX_DEPTH + 1))
 
 
-def event_of(value: Any) -> Event | Rejection:
+def event_of(value: AnyJson) -> Event | Rejection:
     """The event of a frozen value; a Rejection is handed through."""
     if isinstance(value, Rejection):
         return value
@@ -340,8 +373,6 @@ __all__ = [
     "MAX_SEQ",
     "UNSET",
     "Event",
-    "JsonArray",
-    "KeyOrder",
     "SessionHeader",
     "as_event",
     "decode_event",

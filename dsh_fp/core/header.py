@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import Event, as_event
-from dsh_fp.core.lossless import JsonArray, JsonObject, freeze, json_array, json_equal, json_object
+from dsh_fp.core.lossless import (
+    AnyJson,
+    JsonArray,
+    JsonObject,
+    freeze,
+    json_array,
+    json_equal,
+    json_object,
+)
 from dsh_fp.core.lossless import to_text as text_of
 from dsh_fp.core.rejection import Rejection, header_delta_without_snapshot, header_invalid
 from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
@@ -37,7 +45,7 @@ class HeaderEvent:
     data: JsonObject
 
 
-def canonical_header(header: Mapping[str, Any]) -> Result[JsonObject, Rejection]:
+def canonical_header(header: Mapping[str, AnyJson]) -> Result[JsonObject, Rejection]:
     """The one representation of a header: empty parts absent, unknown keys gone, keys in order.
 
     Shapes:  config is kept as given, unknown fields of it too.
@@ -46,7 +54,7 @@ def canonical_header(header: Mapping[str, Any]) -> Result[JsonObject, Rejection]
     return _wrap(_canonical(freeze(header)))
 
 
-def headers_equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def headers_equal(one: Mapping[str, AnyJson], other: Mapping[str, AnyJson]) -> bool:
     """Whether two headers ask for the same: tools and prefix by text, config by its fields.
 
     An empty system is not an absent one; empty tools and prefix equal absent ones.
@@ -60,7 +68,7 @@ def headers_equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def diff_headers(
-    prev: Mapping[str, Any], next: Mapping[str, Any]
+    prev: Mapping[str, AnyJson], next: Mapping[str, AnyJson]
 ) -> Result[JsonObject | None, Rejection]:
     """The change that turns one header into another, or None when they are equal.
 
@@ -77,7 +85,7 @@ def diff_headers(
 
 
 def apply_delta(
-    prev: Mapping[str, Any], delta: Mapping[str, Any]
+    prev: Mapping[str, AnyJson], delta: Mapping[str, AnyJson]
 ) -> Result[JsonObject, Rejection]:
     """The canonical request header after one delta.
 
@@ -94,7 +102,7 @@ def apply_delta(
 
 def fold_header(
     events: Iterable[object],
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, AnyJson] | None = None,
     vocabulary: Vocabulary = STANDARD,
 ) -> Result[JsonObject | None, Rejection]:
     """The header in force after a list of events; None when none was logged.
@@ -103,7 +111,7 @@ def fold_header(
 
     Errors:  the first fault, with the index of its event, whatever follows it.
     """
-    header: Any = freeze(start) if start is not None else None
+    header: AnyJson = freeze(start) if start is not None else None
     if isinstance(header, Rejection):
         return Failure(header)
     for index, given in enumerate(events):
@@ -133,7 +141,7 @@ def fold_header_event(header: HeaderInForce, event: Event) -> HeaderInForce:
 
 
 def next_header_event(
-    prev: Mapping[str, Any] | None, next: Mapping[str, Any], *, first: bool
+    prev: Mapping[str, AnyJson] | None, next: Mapping[str, AnyJson], *, first: bool
 ) -> Result[HeaderEvent | None, Rejection]:
     """What a writer must log so that `next` is in force: a snapshot, a delta, or nothing.
 
@@ -169,7 +177,7 @@ def _snapshot_event(header: JsonObject, reason: str) -> HeaderEvent:
     return HeaderEvent(SNAPSHOT, json_object({"header": header, "reason": reason}))
 
 
-def _checked(header: Any, path: str = "$") -> Any:
+def _checked(header: AnyJson, path: str = "$") -> AnyJson:
     """The header as it stands, or what makes it one that cannot be folded."""
     if isinstance(header, Rejection):
         return header
@@ -186,7 +194,7 @@ def _checked(header: Any, path: str = "$") -> Any:
     return header
 
 
-def _canonical(header: Any, path: str = "$") -> JsonObject | Rejection:
+def _canonical(header: AnyJson, path: str = "$") -> JsonObject | Rejection:
     checked = _checked(header, path)
     if isinstance(checked, Rejection):
         return checked
@@ -197,22 +205,22 @@ def _canonical(header: Any, path: str = "$") -> JsonObject | Rejection:
     return json_object(parts)
 
 
-def _are_tools(tools: Any) -> bool:
+def _are_tools(tools: AnyJson) -> bool:
     return isinstance(tools, tuple) and all(
         isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools
     )
 
 
-def _same_scalar(one: Any, other: Any) -> bool:
+def _same_scalar(one: AnyJson, other: AnyJson) -> bool:
     return one is other or json_equal(one, other)
 
 
-def _same_text(one: Mapping[str, Any], other: Mapping[str, Any], key: str) -> bool:
+def _same_text(one: Mapping[str, AnyJson], other: Mapping[str, AnyJson], key: str) -> bool:
     a, b = one.get(key) or (), other.get(key) or ()
     return a is b or text_of(a) == text_of(b)
 
 
-def _same_config(one: Any, other: Any) -> bool:
+def _same_config(one: AnyJson, other: AnyJson) -> bool:
     if not (isinstance(one, dict) and isinstance(other, dict)):
         return _same_scalar(one, other)
     return all(
@@ -228,7 +236,7 @@ def _lines(header: JsonObject) -> list[str]:
 def _diff(prev: JsonObject, next: JsonObject) -> JsonObject | None:
     if headers_equal(prev, next):
         return None
-    delta: dict[str, Any] = {}
+    delta: dict[str, AnyJson] = {}
     if not _same_scalar(prev.get("system", _ABSENT), next.get("system", _ABSENT)):
         delta["system"] = _diff_lines(_lines(prev), _lines(next))
     if not _same_text(prev, next, "tools"):
@@ -252,7 +260,7 @@ def _diff_lines(old: list[str], new: list[str]) -> JsonObject:
     return json_object({"keepStart": start, "keepEnd": end, "insert": insert})
 
 
-def _diff_tools(old: Sequence[Any], new: Sequence[Any]) -> JsonObject:
+def _diff_tools(old: Sequence[AnyJson], new: Sequence[AnyJson]) -> JsonObject:
     # Of a name listed twice the last one counts, as in a JavaScript Map.
     before = {tool["name"]: tool for tool in old}
     after = {tool["name"] for tool in new}
@@ -270,12 +278,12 @@ def _diff_tools(old: Sequence[Any], new: Sequence[Any]) -> JsonObject:
     )
 
 
-def _apply(prev: JsonObject, delta: Any) -> JsonObject | Rejection:
+def _apply(prev: JsonObject, delta: AnyJson) -> JsonObject | Rejection:
     """The canonical header after a delta; a part that is null changes nothing."""
     path = "$.data"
     if not isinstance(delta, JsonObject):
         return header_invalid(path, "the delta is no object")
-    parts: dict[str, Any] = dict(prev)
+    parts: dict[str, AnyJson] = dict(prev)
     system, tools = delta.get("system"), delta.get("tools")
     config, prefix = delta.get("config"), delta.get("messagePrefix")
     if system is not None:
@@ -298,7 +306,7 @@ def _apply(prev: JsonObject, delta: Any) -> JsonObject | Rejection:
     return _canonical(json_object(parts))
 
 
-def _is_line_change(change: Any) -> bool:
+def _is_line_change(change: AnyJson) -> bool:
     return (
         isinstance(change, JsonObject)
         and type(change.get("keepStart")) in (int, float)
@@ -308,7 +316,7 @@ def _is_line_change(change: Any) -> bool:
     )
 
 
-def _is_tools_change(change: Any) -> bool:
+def _is_tools_change(change: AnyJson) -> bool:
     return (
         isinstance(change, JsonObject)
         and _are_tools(change.get("added"))
@@ -329,7 +337,7 @@ def _slice_place(position: float, length: int) -> int:
     return max(length + whole, 0) if whole < 0 else min(whole, length)
 
 
-def _apply_tools(tools: Iterable[Any], change: JsonObject) -> JsonArray:
+def _apply_tools(tools: Iterable[AnyJson], change: JsonObject) -> JsonArray:
     removed = {name for name in change["removed"] if isinstance(name, str)}
     changed = {tool["name"]: tool for tool in change["changed"]}
     kept = [changed.get(tool["name"], tool) for tool in tools if tool["name"] not in removed]

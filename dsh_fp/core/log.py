@@ -131,3 +131,6 @@ class EventLog(Sequence[Event]):
 
 def _span_index(spans: tuple[Span, ...], seq: int) -> int:
     return bisect_right(spans, seq, key=lambda span: span.start) - 1
+
+
+EMPTY_LOG: Final = EventLog()

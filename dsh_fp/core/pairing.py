@@ -56,7 +56,5 @@ def _count_calls(event: Event) -> int:
     if not isinstance(content, tuple):
         return 0
     return sum(
-        1
-        for block in content
-        if isinstance(block, JsonObject) and block.get("type") == "tool-call"
+        1 for block in content if isinstance(block, JsonObject) and block.get("type") == "tool-call"
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import force_setattr
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import Event
-from dsh_fp.core.lossless import JsonArray, JsonObject, json_array, json_object
+from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object
 from dsh_fp.core.lossless import to_text as text_of
 from dsh_fp.core.rejection import Rejection, payload_invalid
 from dsh_fp.core.vocabulary import STANDARD, Frame, MessageRule, Vocabulary
@@ -18,7 +18,9 @@ Projected = JsonObject | Rejection | None
 """A message, the fault that keeps it from being one, or nothing."""
 
 
-def project(event: Event, vocabulary: Vocabulary = STANDARD) -> Result[JsonObject | None, Rejection]:
+def project(
+    event: Event, vocabulary: Vocabulary = STANDARD
+) -> Result[JsonObject | None, Rejection]:
     """The message an event makes, or None for an event that makes none.
 
     Shapes:  content is the event's own object, not a copy.
@@ -32,10 +34,10 @@ def project(event: Event, vocabulary: Vocabulary = STANDARD) -> Result[JsonObjec
 
 def message_of(event: Event, rule: MessageRule) -> Projected:
     """What a rule makes of an event; computed once for each event and rule."""
-    memo: Any = event._memo  # its own cache slot: a projection is a pure function of the event
+    memo: AnyJson = event.memo  # its own cache slot: a projection is a pure function of the event
     if memo is None or memo[0] is not rule:
         memo = (rule, message_from(event.seq, event.data, rule))
-        force_setattr(event, "_memo", memo)
+        force_setattr(event, "memo", memo)
     return memo[1]  # type: ignore[no-any-return]  # a Projected by construction
 
 
@@ -57,7 +59,7 @@ def derive_messages(
     return Success(json_array(messages))
 
 
-def message_from(seq: int, data: Any, rule: MessageRule) -> Projected:
+def message_from(seq: int, data: AnyJson, rule: MessageRule) -> Projected:
     """What a rule makes of a payload; keeps nothing."""
     if not isinstance(data, JsonObject):
         return payload_invalid(seq, "$.data", "object of fields")

@@ -172,24 +172,22 @@ def fold_run(
             break
         role = roles.get(event.type)
         if role is None:
-            if event._op is not UNSET or event._sources is not UNSET:
+            if event.stored_op is not UNSET or event.stored_sources is not UNSET:
                 fault = check_bare(event)
                 break
         elif role is Role.SURFACE:
-            fault = check_marker(event)
-            if fault is not None:
-                break
-            if event.surface_op == "append":
-                fault = check_sources(surface, event)
-                if fault is not None:
-                    break
+            if event.appends and event.cites_plainly():
                 tail.append(seq)
             else:
                 surface, tail = surface.appended_all(tail), []
-                fault = check_range(surface, event) or check_sources(surface, event)
+                fault = (
+                    check_marker(event)
+                    or check_range(surface, event)
+                    or check_sources(surface, event)
+                )
                 if fault is not None:
                     break
-                if changes is not None:
+                if changes is not None and not event.appends:
                     changes.surfaces.append((seq, surface))
                 surface = place_node(surface, event)
         else:

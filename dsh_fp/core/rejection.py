@@ -108,10 +108,10 @@ FINDINGS: Final = frozenset(
 )
 
 _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
-    "JSON_SYNTAX": "Write the value as JSON text (RFC 8259): no NaN, no comments, no trailing commas.",
+    "JSON_SYNTAX": "Write JSON text (RFC 8259): no NaN, no comments, no trailing commas.",
     "NOT_JSON": "Use only null, booleans, finite numbers other than -0, strings, lists and dicts.",
     "TOO_DEEP": "Flatten the value, or store it as a string of JSON text.",
-    "BAD_ENVELOPE": "An event has type, seq, time, data, and at most sourceEventSeqs and surfaceOp.",
+    "BAD_ENVELOPE": "Give type, seq, time, data, and at most sourceEventSeqs and surfaceOp.",
     "SEQ_GAP": "Give each event the number of events before it as its seq.",
     "SURFACE_OP_FORBIDDEN": "Leave surfaceOp out: this type makes no message.",
     "SOURCES_FORBIDDEN": "Leave sourceEventSeqs out: this type makes no message.",
@@ -209,9 +209,28 @@ class Rejection:
             parts.append(f"at {self.path}")
         return ", ".join(parts)
 
-    def at(self, **place: Any) -> Rejection:
-        """The same fault with more of its place known (any of the fields after `message`)."""
-        return attrs.evolve(self, **place)
+    def at(
+        self,
+        *,
+        seq: int | None = None,
+        index: int | None = None,
+        path: str | None = None,
+        file: str | None = None,
+        line_number: int | None = None,
+        byte_offset: int | None = None,
+    ) -> Rejection:
+        """The same fault with more of its place known; what is not given stays."""
+        return Rejection(
+            self.code,
+            self.message,
+            self.seq if seq is None else seq,
+            self.index if index is None else index,
+            self.path if path is None else path,
+            self.facts,
+            self.file if file is None else file,
+            self.line_number if line_number is None else line_number,
+            self.byte_offset if byte_offset is None else byte_offset,
+        )
 
     def to_wire(self) -> dict[str, Any]:
         """The fault as plain JSON, absent parts left out."""
@@ -235,7 +254,7 @@ class Rejection:
         return f"{self.code.value}: {self.message}{where}. {self.advice}"
 
 
-def _plain(value: Fact) -> Any:
+def _plain(value: Fact) -> object:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -266,9 +285,7 @@ def not_json(path: str, what: str) -> Rejection:
 
 
 def too_deep(limit: int) -> Rejection:
-    return Rejection(
-        Code.TOO_DEEP, f"nested deeper than {limit} levels", facts=(("limit", limit),)
-    )
+    return Rejection(Code.TOO_DEEP, f"nested deeper than {limit} levels", facts=(("limit", limit),))
 
 
 def bad_envelope(what: str, key: str | None = None) -> Rejection:
@@ -425,9 +442,7 @@ def header_delta_without_snapshot(seq: int | None) -> Rejection:
 
 
 def header_invalid(path: str, what: str) -> Rejection:
-    return Rejection(
-        Code.HEADER_INVALID, f"the request header cannot be folded: {what}", path=path
-    )
+    return Rejection(Code.HEADER_INVALID, f"the request header cannot be folded: {what}", path=path)
 
 
 def payload_invalid(seq: int, path: str, what: str) -> Rejection:
@@ -435,9 +450,7 @@ def payload_invalid(seq: int, path: str, what: str) -> Rejection:
 
 
 def no_request_header(seq: int) -> Rejection:
-    return Rejection(
-        Code.NO_REQUEST_HEADER, "no request header was logged by this step", seq=seq
-    )
+    return Rejection(Code.NO_REQUEST_HEADER, "no request header was logged by this step", seq=seq)
 
 
 def meta_invalid(field: str, what: str) -> Rejection:

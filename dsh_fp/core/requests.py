@@ -2,60 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from bisect import bisect_left
+from typing import Final
 
 import attrs
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.header import HeaderInForce
-from dsh_fp.core.lossless import JsonArray, JsonObject, json_array, json_object, to_text
+from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object, to_text
 from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
-from dsh_fp.core.surface import Surface
 
 _CONFIG_KEYS: Final = ("model", "temperature", "maxTokens", "stop")
 
 
 class _Messages:
-    """Messages of surface prefixes, computed once for all requests between two replacements.
+    """The messages of a session's past surfaces, made once for all requests that share them.
 
-    A cache of the pass that made it: requests asked in order share one list, each takes the
-    prefix of it that its step saw.
+    Between two replacements the surface only grows, so every request between them takes a
+    prefix of one list. Only the list asked for last is kept: requests are asked in order.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        closed = list(session.history.surfaces)
+        self.replaced_at = [seq for seq, _ in closed]
+        self._surfaces = [*(surface for _, surface in closed), session.state.surface]
         self._made: dict[int, Projected] = {}
-        self._generation = -1
-        self._messages: list[Any] = []
+        self._at = -1
+        self._seqs: tuple[int, ...] = ()
+        self._messages: list[JsonObject] = []
         self._upto: list[int] = []  # how many messages the first k + 1 nodes make
-        self._faults: list[tuple[int, Rejection]] = []  # node counts at which a fault comes in
+        self._fault: tuple[int, Rejection] | None = None  # the first, with its node's index
 
-    def of(self, surface: Surface) -> JsonArray | Rejection:
-        """The messages of a surface of the session, or the first fault among its nodes."""
-        if surface.generation != self._generation or len(surface) < len(self._upto):
-            self._generation = surface.generation
-            self._messages, self._upto, self._faults = [], [], []
-        size = len(surface)
-        if len(self._upto) < size:
-            self._grow(surface.seqs[len(self._upto) :])
-        if self._faults and self._faults[0][0] < size:
-            return self._faults[0][1]
+    def before(self, seq: int) -> JsonArray | Rejection:
+        """The messages of the surface just before an event, or the first fault among them."""
+        at = bisect_left(self.replaced_at, seq)
+        if at != self._at:
+            self._turn_to(at)
+        surface = self._surfaces[at]
+        size = bisect_left(self._seqs, seq, lo=surface.settled)
+        if self._fault is not None and self._fault[0] < size:
+            return self._fault[1]
         return json_array(self._messages[: self._upto[size - 1]] if size else ())
 
-    def _grow(self, seqs: tuple[int, ...]) -> None:
-        events, vocabulary = self._session.events, self._session.vocabulary
-        for seq in seqs:
-            if seq in self._made:
-                message = self._made[seq]
+    def _turn_to(self, at: int) -> None:
+        session, made = self._session, self._made
+        self._at, self._seqs = at, self._surfaces[at].seqs
+        self._messages, self._upto, self._fault = [], [], None
+        for place, seq in enumerate(self._seqs):
+            if seq in made:
+                message = made[seq]
             else:
-                event = events[seq]
-                rule = vocabulary.rule(event.type).message
-                message = None if rule is None else message_of(event, rule)
-                self._made[seq] = message
+                event = session.events[seq]
+                rule = session.vocabulary.rule(event.type).message
+                message = made[seq] = None if rule is None else message_of(event, rule)
             if isinstance(message, Rejection):
-                self._faults.append((len(self._upto), message))
+                self._fault = self._fault or (place, message)
             elif message is not None:
                 self._messages.append(message)
             self._upto.append(len(self._messages))
@@ -71,11 +75,10 @@ class PastRequest:
     Source:  docs/reference/requests.md.
     """
 
-    turn: Any
-    step: Any
+    turn: AnyJson
+    step: AnyJson
     seq: int
     _header: HeaderInForce
-    _surface: Surface
     _source: _Messages
 
     @property
@@ -125,7 +128,7 @@ class PastRequest:
             return no_request_header(self.seq)
         if isinstance(header, Rejection):
             return header
-        derived = self._source.of(self._surface)
+        derived = self._source.before(self.seq)
         if isinstance(derived, Rejection) or "messagePrefix" not in header:
             return derived
         return json_array((*header["messagePrefix"], *derived))
@@ -144,28 +147,27 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
     Source:  docs/reference/requests.md.
     """
     source = _Messages(session)
+    headers = list(session.history.headers)
     waiting: list[int] = []
     requests: list[PastRequest] = []
+    in_force: HeaderInForce = None
+    logged = 0  # how many of the header events stand before the event at hand
     for seq, event in enumerate(session.events):
         kind = event.type
         if kind == "step/start":
             waiting.append(seq)
         elif waiting and (kind == "step/end" or kind.startswith(("assistant/", "tool/"))):
-            requests += [_request(session, source, start, seq) for start in waiting]
+            while logged < len(headers) and headers[logged][0] < seq:
+                in_force = headers[logged][1]
+                logged += 1
+            requests += [_request(session, source, start, in_force) for start in waiting]
             waiting = []
-    requests += [_request(session, source, start, len(session)) for start in waiting]
+    requests += [_request(session, source, start, session.state.header) for start in waiting]
     return tuple(requests)
 
 
-def _request(session: Session, source: _Messages, start: int, output: int) -> PastRequest:
-    data = session.events[start].peek_data()
+def _request(session: Session, source: _Messages, start: int, header: HeaderInForce) -> PastRequest:
+    event = session.events[start]
+    data = event.peek_data()
     fields = data if isinstance(data, JsonObject) else {}
-    history, surface = session.history, session.state.surface
-    return PastRequest(
-        fields.get("turn"),
-        fields.get("step"),
-        start,
-        session.state_at(output).header if output < len(session) else session.state.header,
-        history.surface_at(start, surface),
-        source,
-    )
+    return PastRequest(fields.get("turn"), fields.get("step"), start, header, source)

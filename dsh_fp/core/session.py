@@ -24,7 +24,7 @@ from dsh_fp.core.events import (
 )
 from dsh_fp.core.growing import Growing
 from dsh_fp.core.header import HeaderInForce
-from dsh_fp.core.log import EventLog
+from dsh_fp.core.log import EMPTY_LOG, EventLog
 from dsh_fp.core.lossless import JsonArray, JsonObject, freeze
 from dsh_fp.core.projection import derive_messages
 from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, fold_run, reduce
@@ -92,9 +92,9 @@ class History:
     """The states at the seqs where they changed."""
 
     # The seq of each replacement, with the surface just before it.
-    surfaces: Growing[tuple[int, Surface]] = Growing.of()
+    surfaces: Growing[tuple[int, Surface]] = attrs.field(factory=Growing.of)
     # The seq of each header event, with what was in force after it.
-    headers: Growing[tuple[int, HeaderInForce]] = Growing.of()
+    headers: Growing[tuple[int, HeaderInForce]] = attrs.field(factory=Growing.of)
 
     def surface_at(self, length: int, current: Surface) -> Surface:
         """The surface when the log had `length` events. O(log n)."""
@@ -118,9 +118,7 @@ class History:
         """The history with what a run changed."""
         if not changes.surfaces and not changes.headers:
             return self
-        return History(
-            self.surfaces.extend(changes.surfaces), self.headers.extend(changes.headers)
-        )
+        return History(self.surfaces.extend(changes.surfaces), self.headers.extend(changes.headers))
 
 
 def _seq_of(entry: tuple[int, object]) -> int:
@@ -139,7 +137,7 @@ class Session:
     """
 
     header: SessionHeader
-    events: EventLog = EventLog()
+    events: EventLog = EMPTY_LOG
     state: State = EMPTY_STATE
     vocabulary: Vocabulary = STANDARD
     guard: Guard | None = None
@@ -199,7 +197,7 @@ class Session:
             checked = session_header(header.to_wire())
         else:
             checked = session_header({"id": "session", **header})
-        return checked.map(lambda made: attrs.evolve(grown.unwrap(), header=made))
+        return checked.map(grown.unwrap().with_header)
 
     def append(
         self,
@@ -333,6 +331,10 @@ class Session:
             guard = refolded
         return attrs.evolve(kept, guard=guard) if guard is not None else kept
 
+    def with_header(self, header: SessionHeader) -> Session:
+        """The same events under another session header."""
+        return attrs.evolve(self, header=header)
+
     def state_at(self, length: int) -> State:
         """The state when the log had `length` events. O(log n), nothing is recomputed."""
         if length >= len(self.events):
@@ -366,7 +368,7 @@ class Session:
             "seedLength": boundary + 1,
         }
         born = session_header({key: value for key, value in fields.items() if value is not None})
-        return born.map(lambda header: attrs.evolve(self.prefix(boundary + 1), header=header))
+        return born.map(self.prefix(boundary + 1).with_header)
 
     @property
     def surface(self) -> Surface:
@@ -452,5 +454,3 @@ def _under(fault: Rejection, key: str, seq: int) -> Rejection:
     """A fault of one part of an event, with its path seen from the event."""
     path = None if fault.path is None else f"$.{key}{fault.path[1:]}"
     return fault.at(path=path, seq=seq)
-
-

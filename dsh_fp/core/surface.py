@@ -8,14 +8,15 @@ replaced, so finding a node is a binary search.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import attrs
 from pyrsistent import PMap, pmap
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import Event, as_event, is_seq
+from dsh_fp.core.events import UNSET, Event, as_event, is_seq
 from dsh_fp.core.growing import Growing
+from dsh_fp.core.lossless import AnyJson
 from dsh_fp.core.rejection import (
     Rejection,
     replace_end_unknown,
@@ -64,7 +65,7 @@ class Surface:
     # The places of nodes that stand by replacement; any other node's place is its own seq.
     _places: PMap[int, int] = pmap()
     # How many nodes stood right after the last replacement: the rest are plain appends.
-    _settled: int = 0
+    settled: int = 0
     generation: int = 0
 
     @property
@@ -113,22 +114,21 @@ class Surface:
 
     def appended(self, seq: int) -> Surface:
         """The surface with one node more at its tail. O(log n)."""
-        return Surface(self._order.append(seq), self._places, self._settled, self.generation)
+        return Surface(self._order.append(seq), self._places, self.settled, self.generation)
 
     def appended_all(self, seqs: list[int]) -> Surface:
         """The surface with a run of nodes more at its tail."""
         if not seqs:
             return self
-        return Surface(self._order.extend(seqs), self._places, self._settled, self.generation)
+        return Surface(self._order.extend(seqs), self._places, self.settled, self.generation)
 
     def replaced(self, first: int, last: int, seq: int) -> Surface:
         """The surface with the nodes from index first through last replaced by one."""
         start = self._order[first]
         place = self._places.get(start, start)
         places = self._places.evolver()
-        for index in range(first, last + 1):
-            gone = self._order[index]
-            if gone in places:
+        for gone in self.shadowed(first, last):
+            if gone in self._places:
                 places.remove(gone)
         places[seq] = place
         order = self._order.splice(first, last + 1, seq)
@@ -140,7 +140,7 @@ class Surface:
         Right for any length since its last replacement: what came later are plain appends.
         """
         order = self._order
-        low, high = self._settled, len(order)
+        low, high = self.settled, len(order)
         while low < high:
             middle = (low + high) // 2
             if order[middle] < length:
@@ -149,7 +149,7 @@ class Surface:
                 high = middle
         if low == len(order):
             return self
-        return Surface(order.prefix(low), self._places, self._settled, self.generation)
+        return Surface(order.prefix(low), self._places, self.settled, self.generation)
 
     def shadowed(self, first: int, last: int) -> tuple[int, ...]:
         """The nodes from index first through last, in surface order."""
@@ -171,21 +171,19 @@ class Placed(Protocol):
         ...
 
 
-def replacement_range(op: Any) -> tuple[int, int] | None:
+def replacement_range(op: AnyJson) -> tuple[int, int] | None:
     """The start and end of a well-formed replacement, else None."""
-    if not isinstance(op, dict) or len(op) != 3 or op.get("op") != "replace":
+    if not isinstance(op, dict) or op.keys() != {"op", "start", "end"} or op.get("op") != "replace":
         return None
-    start, end = op.get("start"), op.get("end")
-    if start is None or end is None or not (is_seq(start) and is_seq(end)):
-        return None
-    return start, end
+    start, end = op["start"], op["end"]
+    return (start, end) if is_seq(start) and is_seq(end) else None
 
 
 def check_bare(event: Event) -> Rejection | None:
     """That a log-only event claims no place: SURFACE_OP_FORBIDDEN, SOURCES_FORBIDDEN."""
-    if event.has_surface_op:
+    if event.stored_op is not UNSET:
         return surface_op_forbidden(event.seq, event.type)
-    if event.has_sources:
+    if event.stored_sources is not UNSET:
         return sources_forbidden(event.seq, event.type)
     return None
 
@@ -220,9 +218,7 @@ def check_range(surface: Placed, event: Event) -> Rejection | None:
     return None
 
 
-def check_sources(
-    surface: Placed, event: Event, known: set[int] | None = None
-) -> Rejection | None:
+def check_sources(surface: Placed, event: Event, known: set[int] | None = None) -> Rejection | None:
     """Whether provenance is sound: SOURCES_EMPTY to REPLACE_UNCITED, in that order.
 
     `known` holds the seqs of the log where it may have gaps; without it every earlier seq
@@ -247,7 +243,7 @@ def check_sources(
                     return sources_unknown(seq, source)
     span = _span(surface, event)
     if span is not None:
-        cited = frozenset(sources or ())
+        cited: set[int] = set(sources or ())
         missing = tuple(node for node in surface.shadowed(*span) if node not in cited)
         if missing:
             return replace_uncited(seq, missing)
@@ -274,7 +270,7 @@ def _span(surface: Placed, event: Event) -> tuple[int, int] | None:
 
 
 class _Listed:
-    """The plain definition of a surface: a list, cut and filled. Any seqs in any order."""
+    """The plain definition of a surface: a list, cut and filled. AnyJson seqs in any order."""
 
     def __init__(self) -> None:
         self.seqs: list[int] = []

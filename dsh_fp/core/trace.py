@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from pyrsistent import PSet, pset
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import Event
-from dsh_fp.core.lossless import JsonObject, freeze, json_equal, to_text
+from dsh_fp.core.lossless import AnyJson, JsonObject, freeze, json_equal, to_text
 from dsh_fp.core.reducer import State
 from dsh_fp.core.rejection import Code, Rejection, bad_envelope, shown, trace_breach
 from dsh_fp.core.vocabulary import Vocabulary, check_payload
+
+_NONE_PENDING: Final[PSet[str]] = pset()
 
 
 @attrs.frozen
@@ -26,12 +28,12 @@ class TraceState:
     """Where in its turns and steps a log stands; numbers are as the log gives them."""
 
     last_seq: float = -1
-    open_turn: Any = None
-    open_step: Any = None
+    open_turn: AnyJson = None
+    open_step: AnyJson = None
     next_turn: float = 1
     next_step: float = 1
     # The ids of calls without a result, as JSON text: an id may be any value.
-    pending: PSet[str] = pset()
+    pending: PSet[str] = _NONE_PENDING
 
     @property
     def pending_calls(self) -> int:
@@ -43,16 +45,15 @@ START: Final = TraceState()
 _ABSENT: Final = object()
 
 
-
 @attrs.frozen
 class Bare:
     """What the rules look at: an event's type, seq and payload, accepted or not."""
 
     type: str
     seq: float
-    data: Any
+    data: AnyJson
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> AnyJson:
         """A field of the payload, or a value that equals nothing."""
         return self.data.get(key, _ABSENT) if isinstance(self.data, JsonObject) else _ABSENT
 
@@ -161,12 +162,12 @@ def _breach(code: Code, event: Bare, message: str) -> Rejection:
     return trace_breach(code, seq, message, type=event.type)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: AnyJson, other: AnyJson) -> bool:
     # None stands for "none is open"; a payload's null equals it, as in the reference.
     return other is not _ABSENT and json_equal(one, other)
 
 
-def _named(value: Any) -> str:
+def _named(value: AnyJson) -> str:
     return "none" if value is _ABSENT or value is None else shown(to_text(value))
 
 
@@ -276,7 +277,7 @@ def _go_into_step(state: TraceState, event: Bare) -> TraceState:
 
 def _end_step(state: TraceState, event: Bare) -> TraceState:
     moved = _go_into_step(state, event)
-    return attrs.evolve(moved, open_step=None, next_step=moved.next_step + 1, pending=pset())
+    return attrs.evolve(moved, open_step=None, next_step=moved.next_step + 1, pending=_NONE_PENDING)
 
 
 def _call_id(event: Bare) -> str:

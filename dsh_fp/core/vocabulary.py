@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import attrs
 from pyrsistent import PMap, pmap
 
+from dsh_fp.core.lossless import AnyJson
 from dsh_fp.core.rejection import Rejection, payload_invalid
 
 
@@ -113,7 +114,9 @@ class Vocabulary:
         return hash(self.rules)
 
 
-def check_payload(event_type: str, seq: int, data: Any, vocabulary: Vocabulary) -> Rejection | None:
+def check_payload(
+    event_type: str, seq: int, data: AnyJson, vocabulary: Vocabulary
+) -> Rejection | None:
     """The first field of a payload that does not have its type's shape.
 
     Opt-in: acceptance never looks into payloads.
@@ -126,11 +129,13 @@ def check_payload(event_type: str, seq: int, data: Any, vocabulary: Vocabulary) 
             if not field.optional:
                 return payload_invalid(seq, f"$.data.{field.key}", field.key)
         elif not _fits(field.kind, data[field.key]):
-            return payload_invalid(seq, f"$.data.{field.key}", f"{field.key} that is {field.kind.value}")
+            return payload_invalid(
+                seq, f"$.data.{field.key}", f"{field.key} that is {field.kind.value}"
+            )
     return None
 
 
-def _fits(kind: Kind, value: Any) -> bool:
+def _fits(kind: Kind, value: AnyJson) -> bool:
     match kind:
         case Kind.NUMBER:
             return type(value) in (int, float)

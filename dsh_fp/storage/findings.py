@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from dsh_fp.core.events import HEADER_KEYS, Event
-from dsh_fp.core.lossless import JsonObject, number_text, to_text
+from dsh_fp.core.lossless import AnyJson, JsonObject, number_text, to_text
 from dsh_fp.core.projection import message_from
 from dsh_fp.core.rejection import (
     Rejection,
@@ -26,9 +24,10 @@ from dsh_fp.core.rejection import (
 )
 from dsh_fp.core.session import Session
 from dsh_fp.core.trace import START, Bare, step_trace
+from dsh_fp.storage.lines import Lines
 from dsh_fp.storage.paths import SUFFIX, decode_segment
 
-# A number with more than the 15 digits that any double keeps, or with an exponent that may leave its range.
+# A number with more than the 15 digits that any double keeps, or with a large exponent.
 _DOUBTFUL: Final = re.compile(rb"[0-9][0-9.]{15,}|[0-9][eE][+-]?[0-9]{3}")
 _STRING_OR_NUMBER: Final = re.compile(
     r'"(?:[^"\\]|\\.)*+"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)', re.DOTALL
@@ -37,59 +36,35 @@ _STRING_OR_NUMBER: Final = re.compile(
 
 def find_all(
     session: Session,
-    buffer: bytes,
-    fields: dict[str, Any],
-    bad_utf8: tuple[tuple[int, int], ...],
+    fields: dict[str, AnyJson],
+    lines: Lines,
     tail: Rejection | None,
     file: str | None,
 ) -> list[Rejection]:
     """Every finding of a readable log: those of the header line first, then in file order."""
-    starts = _LineStarts(buffer)
-    found = list(_of_the_header(session, fields, file))
-    events = [
+    of_events = [
         *_of_the_events(session),
-        *_of_the_numbers(session, buffer, starts),
+        *_of_the_numbers(session),
         *_of_the_header_events(session),
     ]
-    found += [starts.placed(finding) for finding in events]
-    found += [invalid_utf8(index, index + 2, offset) for index, offset in bad_utf8]
-    found[:] = sorted(found, key=lambda finding: finding.byte_offset or 0)
+    found = [_placed(finding, lines) for finding in of_events]
+    found += [invalid_utf8(index, index + 2, offset) for index, offset in lines.bad_utf8]
+    found.sort(key=lambda finding: finding.byte_offset or 0)
+    found[:0] = _of_the_header(session, fields, file)
     if tail is not None:
         found.append(tail)
     return found
 
 
-class _LineStarts:
-    """Where each line begins; found when first asked for."""
-
-    def __init__(self, buffer: bytes) -> None:
-        self._buffer = buffer
-        self._starts: array[int] | None = None
-
-    @property
-    def starts(self) -> array[int]:
-        """The offsets of all lines but the header's, in order."""
-        if self._starts is None:
-            starts = array("Q")
-            start = self._buffer.find(b"\n") + 1
-            while start > 0:
-                starts.append(start)
-                start = self._buffer.find(b"\n", start) + 1
-            self._starts = starts
-        return self._starts
-
-    def seq_at(self, start: int) -> int:
-        """The seq of the line that begins at an offset."""
-        return bisect_left(self.starts, start)
-
-    def placed(self, finding: Rejection) -> Rejection:
-        if finding.seq is None:
-            return finding
-        return finding.at(line_number=finding.seq + 2, byte_offset=self.starts[finding.seq])
+def _placed(finding: Rejection, lines: Lines) -> Rejection:
+    seq = finding.seq
+    if seq is None:
+        return finding
+    return finding.at(line_number=seq + 2, byte_offset=lines.starts[seq])
 
 
 def _of_the_header(
-    session: Session, fields: dict[str, Any], file: str | None
+    session: Session, fields: dict[str, AnyJson], file: str | None
 ) -> Iterator[Rejection]:
     extra = tuple(key for key in fields if key not in HEADER_KEYS and key != "type")
     if extra:
@@ -105,7 +80,7 @@ def _of_the_events(session: Session) -> Iterator[Rejection]:
     vocabulary = session.vocabulary
     trace = START
     before: Event | None = None
-    open_turn: Any = None
+    open_turn: AnyJson = None
     for event in session.events:
         if before is not None and event.time < before.time:
             yield time_goes_back(event.seq, before_ms=before.time, after_ms=event.time)
@@ -136,44 +111,40 @@ def _of_the_header_events(session: Session) -> Iterator[Rejection]:
             yield header
 
 
-def _empty_call_path(event_type: str, data: Any) -> str | None:
+def _empty_call_path(event_type: str, data: AnyJson) -> str | None:
     if not isinstance(data, JsonObject):
         return None
     if event_type in ("tool/call", "tool/result") and data.get("callId") == "":
         return "$.data.callId"
     if event_type == "assistant/message" and isinstance(data.get("content"), tuple):
         for place, block in enumerate(data["content"]):
-            if isinstance(block, JsonObject) and block.get("type") == "tool-call":
-                if block.get("id") == "":
-                    return f"$.data.content[{place}].id"
+            if isinstance(block, JsonObject) and _is_call_without_id(block):
+                return f"$.data.content[{place}].id"
     return None
 
 
-def _of_the_numbers(
-    session: Session, buffer: bytes, starts: _LineStarts
-) -> Iterator[Rejection]:
-    last = -1
-    for match in _DOUBTFUL.finditer(buffer, buffer.find(b"\n") + 1):
-        start = buffer.rfind(b"\n", 0, match.start()) + 1
-        if start == last:
-            continue
-        last = start
-        seq = starts.seq_at(start)
-        if seq >= len(session):
-            return
-        line = buffer[start : buffer.find(b"\n", start)].decode(errors="replace")
-        for literal in numbers_that_change(line):
-            yield precision(literal, number_text(float(literal))).at(seq=seq)
+def _is_call_without_id(block: JsonObject) -> bool:
+    return block.get("type") == "tool-call" and block.get("id") == ""
+
+
+def _of_the_numbers(session: Session) -> Iterator[Rejection]:
+    for event in session.events:
+        line = event.line
+        if line is not None and _DOUBTFUL.search(line):
+            for literal in numbers_that_change(line.decode(errors="replace")):
+                yield precision(literal, number_text(float(literal))).at(seq=event.seq)
 
 
 def numbers_that_change(text: str) -> Iterator[str]:
     """The number literals of a JSON text that would be written back as another number."""
     for match in _STRING_OR_NUMBER.finditer(text):
         literal = match[1]
-        if literal is not None and _Decimal.of(literal) != _Decimal.of(
-            number_text(float(literal))
-        ):
+        if literal is not None and _Decimal.of(literal) != _Decimal.of(number_text(float(literal))):
             yield literal
+
+
+# Longer exponents are far beyond any double; they stay text, for int() has limits.
+_PLAIN_EXPONENT: Final = 9
 
 
 @attrs.frozen
@@ -194,6 +165,6 @@ class _Decimal:
         if not stripped:
             return cls("", "", 0)
         sign = "-" if literal.startswith("-") else ""
-        if len(exponent) > 9:  # far beyond any double; as text, for int() has limits
+        if len(exponent) > _PLAIN_EXPONENT:
             return cls(sign, stripped, exponent)
         return cls(sign, stripped, power + len(digits) - len(stripped) + int(exponent or 0))

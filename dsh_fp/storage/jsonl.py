@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from typing import IO, Any, Final
 
 import attrs
@@ -18,16 +20,17 @@ from returns.result import Failure, Result, Success
 from dsh_fp.core.events import Event, SessionHeader, session_header
 from dsh_fp.core.lossless import decode_plain, json_object, to_text
 from dsh_fp.core.rejection import (
-    Code,
     Rejection,
     file_unreadable,
+    log_corrupt,
     log_header_invalid,
+    torn_tail,
     version_unsupported,
 )
 from dsh_fp.core.session import Session
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
 from dsh_fp.storage.findings import find_all
-from dsh_fp.storage.lines import Lines, judge_fault, scan_lines
+from dsh_fp.storage.lines import PIECE_BYTES, Lines, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -44,12 +47,6 @@ class Scan:
     fields: dict[str, Any]
     lines: Lines
     tail: Rejection | None
-    buffer: bytes = attrs.field(repr=False)
-
-    @property
-    def good_bytes(self) -> int:
-        """The offset up to which the file is sound."""
-        return self.lines.good_bytes
 
     @property
     def header(self) -> dict[str, Any]:
@@ -57,10 +54,9 @@ class Scan:
         return {key: self.fields[key] for key in HEADER_LINE_KEYS if key in self.fields}
 
     @property
-    def texts(self) -> list[bytes]:
-        """The kept event lines as they stand in the file."""
-        start = self.buffer.index(b"\n") + 1
-        return self.buffer[start : self.good_bytes].split(b"\n")[:-1]
+    def good_bytes(self) -> int:
+        """The offset up to which the file is sound."""
+        return self.lines.good_bytes
 
     @property
     def count(self) -> int:
@@ -89,9 +85,7 @@ class LogFile:
         Each has code, severity, file line, seq and byte offset where there is one.
         """
         scan = self.scan
-        found = find_all(
-            self.session, scan.buffer, scan.fields, scan.lines.bad_utf8, scan.tail, self.file
-        )
+        found = find_all(self.session, scan.fields, scan.lines, scan.tail, self.file)
         return tuple(finding.at(file=self.file) for finding in found)
 
     @cached_property
@@ -112,28 +106,27 @@ def read(source: Source, *, vocabulary: Vocabulary = STANDARD) -> Result[LogFile
     Law:     good_prefix_survives_any_cut.
     Source:  docs/reference/files.md.
     """
+    file = _name_of(source)
     try:
-        buffer, file = _bytes_of(source)
+        with _opened(source) as pieces:
+            scanned = _scan(pieces, judge_version=True)
     except OSError as fault:
-        name = None if isinstance(source, bytes | bytearray | memoryview) else _name_of(source)
-        return Failure(file_unreadable(name, fault.strerror or type(fault).__name__))
-    scanned = _scan(buffer, judge_version=True)
+        return Failure(file_unreadable(file, fault.strerror or type(fault).__name__))
     if isinstance(scanned, Rejection):
         return Failure(scanned.at(file=file))
     accepted = _accept(scanned, vocabulary)
     if isinstance(accepted, Rejection):
         return Failure(accepted.at(file=file))
-    return Success(
-        LogFile(accepted.header, accepted, scanned.good_bytes, len(buffer), file, scanned)
-    )
+    size = scanned.lines.size
+    return Success(LogFile(accepted.header, accepted, scanned.good_bytes, size, file, scanned))
 
 
-def scan_log(buffer: bytes) -> Result[Scan, Rejection]:
+def scan_log(content: bytes) -> Result[Scan, Rejection]:
     """A log file by its line structure and seqs, before versions and events are judged.
 
     Errors:  LOG_HEADER_INVALID, LOG_CORRUPT.
     """
-    scanned = _scan(buffer, judge_version=False)
+    scanned = _scan(in_pieces(content), judge_version=False)
     return Failure(scanned) if isinstance(scanned, Rejection) else Success(scanned)
 
 
@@ -150,53 +143,72 @@ def encode_header(header: SessionHeader) -> str:
     return to_text(json_object({"type": "session", **fields}))
 
 
-def _bytes_of(source: Source) -> tuple[bytes, str | None]:
-    if isinstance(source, bytes):
-        return source, None
-    if isinstance(source, bytearray | memoryview):
-        return bytes(source), None
-    if isinstance(source, str | os.PathLike):
+@contextmanager
+def _opened(source: Source) -> Generator[Iterator[bytes]]:
+    """The source's bytes in pieces."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        yield in_pieces(bytes(source))
+    elif isinstance(source, str | os.PathLike):
         with open(source, "rb") as opened:
-            return opened.read(), os.fspath(source)
-    content = source.read()
-    if not isinstance(content, bytes):
-        raise TypeError("read() takes a path, bytes or a file opened in binary mode")
-    return content, _name_of(source)
+            yield _read_pieces(opened)
+    else:
+        yield _read_pieces(source)
 
 
-def _name_of(source: str | os.PathLike[str] | IO[bytes]) -> str | None:
+def _read_pieces(opened: IO[bytes]) -> Iterator[bytes]:
+    while piece := opened.read(PIECE_BYTES):
+        if not isinstance(piece, bytes):
+            raise TypeError("read() takes a path, bytes or a file opened in binary mode")
+        yield piece
+
+
+def _name_of(source: Source) -> str | None:
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else None
 
 
-def _scan(buffer: bytes, *, judge_version: bool) -> Scan | Rejection:
-    fields = _header_fields(buffer)
+def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
+    first = b""
+    for piece in pieces:
+        first += piece
+        if b"\n" in piece:
+            break
+    header_line, ended, rest = first.partition(b"\n")
+    fields = _header_fields(header_line, ended=bool(ended))
     if isinstance(fields, Rejection):
         return fields
     # What another version's lines mean is not for us to judge, so this comes first.
     if judge_version and fields["version"] != 0:
         return version_unsupported(fields["version"])
-    lines = scan_lines(buffer, buffer.index(b"\n") + 1)
-    judged = judge_fault(buffer, lines)
-    if judged is not None and judged.code is Code.LOG_CORRUPT:
-        return judged
-    return Scan(fields, lines, judged, buffer)
+    lines = scan_lines(chain((rest,), pieces) if rest else pieces, len(header_line) + 1)
+    fault = lines.fault
+    if fault is None:
+        return Scan(fields, lines, None)
+    place = (fault.index, fault.index + 2, fault.byte_offset)
+    facts: dict[str, Any] = {"reason": fault.reason}
+    if fault.reason.startswith("seq-"):
+        got = fault.got_seq if type(fault.got_seq) in (int, float) else None
+        facts |= {"expected_seq": fault.index, "got_seq": got}
+    if fault.turn_end_follows:
+        # A turn was closed at or behind the fault, so what is missing was once committed.
+        return log_corrupt(*place, **facts)
+    facts |= {"dropped_bytes": fault.dropped_bytes, "dropped_lines": fault.dropped_lines}
+    return Scan(fields, lines, torn_tail(*place, **facts))
 
 
-def _header_fields(buffer: bytes) -> dict[str, Any] | Rejection:
+def _header_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejection:
     """The header line's fields as JavaScript would read them, infinities included."""
-    if not buffer:
+    if not line and not ended:
         return log_header_invalid("empty-log", "the file is empty")
-    if buffer.startswith(BOM):
+    if line.startswith(BOM):
         return log_header_invalid("bom", "the file begins with a byte order mark")
-    if buffer.startswith(ZSTD_MAGIC):
+    if line.startswith(ZSTD_MAGIC):
         return log_header_invalid("compressed", "the file is zstd-compressed")
-    end = buffer.find(b"\n")
-    if end < 0:
+    if not ended:
         return log_header_invalid("no-complete-line", "the first line has no end")
-    plain, _ = decode_plain(buffer[:end].decode(errors="replace"))
+    plain, _ = decode_plain(line.decode(errors="replace"))
     if not isinstance(plain, dict) or plain.get("type") != "session":
         return log_header_invalid("not-a-header", "the first line is no object of type 'session'")
     for key in ("version", "createdAt"):
@@ -208,22 +220,16 @@ def _header_fields(buffer: bytes) -> dict[str, Any] | Rejection:
 
 
 def _accept(scan: Scan, vocabulary: Vocabulary) -> Session | Rejection:
+    lines = scan.lines
     empty = Session(SessionHeader(id="session"), vocabulary=vocabulary)
-    session, fault = empty.accept_run(scan.lines.events)
+    session, fault = empty.accept_run(lines.events)
     if fault is not None:
-        return _placed(fault, scan)
-    if scan.lines.refused is not None:
-        return scan.lines.refused
+        index = fault.index or 0
+        return fault.at(line_number=index + 2, byte_offset=lines.starts[index])
+    if lines.refused is not None:
+        return lines.refused
     header = session_header(scan.fields)
     if isinstance(header, Failure):
-        return header.failure().at(line_number=1, byte_offset=0)
-    return attrs.evolve(session, header=header.unwrap())
-
-
-def _placed(fault: Rejection, scan: Scan) -> Rejection:
-    """A refused event's fault with its line in the file."""
-    index = fault.index or 0
-    offset = scan.buffer.index(b"\n") + 1
-    for _ in range(index):
-        offset = scan.buffer.index(b"\n", offset) + 1
-    return fault.at(line_number=index + 2, byte_offset=offset)
+        unfit: Rejection = header.failure()
+        return unfit.at(line_number=1, byte_offset=0)
+    return session.with_header(header.unwrap())

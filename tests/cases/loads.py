@@ -72,7 +72,7 @@ def _refused(expect: Mapping[str, Any], rejection: Any) -> Known:
         "file_line": line,
         "byte_offset": rejection.byte_offset,
         "region": "committed" if str(rejection.code) == "LOG_CORRUPT" else "acceptance",
-        "names_limit": str(dsh_fp.MAX_DEPTH) in str(rejection),
+        "names_limit": str(rejection.data.get("limit")) in str(rejection),
         **dict.fromkeys(("expected_seq", "got_seq", "events", "committed_bytes", "tail_reason")),
         # Every fact of the rejection may be asked for under its own name.
         **{name: fact for name, fact in rejection.data.items() if name != "reason"},

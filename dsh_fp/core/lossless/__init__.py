@@ -1,6 +1,7 @@
 """Lossless JSON: the immutable values a log holds, and their one exact text."""
 
 from dsh_fp.core.lossless.frozen import (
+    AnyJson,
     Json,
     JsonArray,
     JsonObject,
@@ -22,6 +23,7 @@ from dsh_fp.core.lossless.writing import number_text, to_text
 
 __all__ = [
     "MAX_DEPTH",
+    "AnyJson",
     "Json",
     "JsonArray",
     "JsonObject",

@@ -12,7 +12,9 @@ from typing import Any, Final, NoReturn, Self, TypeAlias, cast
 
 from dsh_fp.core.lossless.writing import to_text
 
-Json: TypeAlias = "None | bool | int | float | str | JsonArray | JsonObject"
+Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
+AnyJson: TypeAlias = Any
+"""A JSON value whose kind only the code that looks at it knows: payloads are open."""
 
 
 def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
@@ -27,12 +29,12 @@ class JsonObject(dict[str, Any]):
 
     __slots__ = ()
 
-    __init__ = _refuse  # type: ignore[assignment]  # would refill an existing object
+    __init__ = _refuse
     __setitem__ = _refuse
     __delitem__ = _refuse
-    __ior__ = _refuse  # type: ignore[assignment]  # refusal has no result type
-    __setattr__ = _refuse  # type: ignore[assignment]
-    __delattr__ = _refuse  # type: ignore[assignment]
+    __ior__ = _refuse
+    __setattr__ = _refuse
+    __delattr__ = _refuse
     clear = _refuse
     pop = _refuse
     popitem = _refuse
@@ -66,8 +68,8 @@ class JsonArray(tuple[Any, ...]):
 
     __slots__ = ()
 
-    __setattr__ = _refuse  # type: ignore[assignment]
-    __delattr__ = _refuse  # type: ignore[assignment]
+    __setattr__ = _refuse
+    __delattr__ = _refuse
     __iadd__ = _refuse
     __imul__ = _refuse
     # What a list would have: refused with the same words, not as an unknown attribute.
@@ -116,7 +118,7 @@ _fill: Final = dict.update
 
 def json_object(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> JsonObject:
     """A frozen object of items that are frozen already and whose keys stand in order."""
-    made = _new_dict(JsonObject)
+    made: JsonObject = _new_dict(JsonObject)
     _fill(made, items)
     return made
 
@@ -128,7 +130,7 @@ def json_array(items: Iterable[Any]) -> JsonArray:
 
 def _revive(text: str) -> Any:
     # Imported late: reading builds these very classes.
-    from dsh_fp.core.lossless.reading import revive
+    from dsh_fp.core.lossless.reading import revive  # noqa: PLC0415
 
     return revive(text)
 

@@ -30,8 +30,8 @@ def parse_value(text: str | bytes, limit: int = MAX_DEPTH) -> Any:
             text = text.decode()
         except UnicodeDecodeError as fault:
             return json_syntax("bytes that are not UTF-8", fault.start)
-    plain, fault = decode_plain(text, limit)
-    return freeze(plain, from_text=True, limit=limit) if fault is None else fault
+    plain, rejection = decode_plain(text, limit)
+    return rejection or freeze(plain, from_text=True, limit=limit)
 
 
 def decode_plain(text: str, limit: int = MAX_DEPTH) -> tuple[Any, Rejection | None]:
@@ -162,7 +162,9 @@ def _decode_deep(text: str, limit: int) -> tuple[Any, Rejection | None]:
         position = found.end()
     if not too_far:
         return root, None
-    return root, not_json("$", "a negative zero or an overflow") if lossy else too_deep(limit)
+    return root, not_json("$", "a negative zero or an overflow") if lossy else too_deep(
+        min(limit, MAX_DEPTH)
+    )
 
 
 def _scalar(token: str) -> Any:

@@ -49,41 +49,44 @@ def freeze(root: Any, *, from_text: bool = False, limit: int = MAX_DEPTH) -> Any
     if kind is not dict and kind is not list and kind is not tuple:
         what, scalar = _scalar(root, from_text)
         return not_json("$", what) if what else scalar
-    # Containers in pre-order: a parent always stands before its children.
+    # Containers in pre-order: a parent always stands before its children. Beside each, the
+    # entry it came from: the original, its parent's index, its key there, its depth.
     made: list[Any] = []
-    parents: list[tuple[int, Any]] = []
-    odd_keys: list[int] = []
-    stack: list[tuple[Any, int, Any, int]] = [(root, -1, None, 1)]
+    entries: list[_Entry] = []
+    odd_keys: set[int] = set()
+    stack: list[_Entry] = [(root, -1, None, 1)]
     deep = False
     next_look = limit + 1
     while stack:
-        value, parent, key, depth = stack.pop()
+        entry = stack.pop()
+        value, parent, key, depth = entry
         if depth > limit:
             deep = True
             if depth >= next_look:
-                if _is_cyclic(value, parent, made, parents):
-                    return not_json(_path(made, parents, parent, key)[:200], "a cycle")
+                if _is_cyclic(value, parent, entries):
+                    return not_json(_path(entries, parent, key), "a cycle")
                 next_look = depth * 2
         index = len(made)
-        parents.append((parent, key))
+        entries.append(entry)
         items: Any
-        if type(value) is dict:
+        pairs: Any
+        is_object = type(value) is dict
+        if is_object:
             items = _new_dict(JsonObject)
             _fill(items, value)
-            pairs: Any = items.items()
+            pairs = items.items()
         else:
             items = list(value)
             pairs = enumerate(items)
-        made.append((items, value) if depth >= limit else (items, None))
-        is_object = type(value) is dict
-        nested: list[tuple[Any, int, Any, int]] = []
+        made.append(items)
+        mark = len(stack)
         for name, item in pairs:
             if is_object:
                 if type(name) is not str:
-                    path = _path(made, parents, index, None)
+                    path = _path(entries, index, None)
                     return not_json(path, f"a key that is no string ({shown(repr(name))})")
                 if "0" <= name < ":" or not name.isascii():
-                    odd_keys.append(index)
+                    odd_keys.add(index)
             kind = type(item)
             if kind is str:
                 if item.isascii():
@@ -91,49 +94,44 @@ def freeze(root: Any, *, from_text: bool = False, limit: int = MAX_DEPTH) -> Any
                 joined = join_halves(item)
                 if joined is not item:
                     _set(items, name, joined)
-            elif kind is int:
-                if -_SAFE <= item <= _SAFE:
-                    continue
-                what, scalar = _scalar(item, from_text)
-                if what:
-                    return not_json(_path(made, parents, index, name), what)
-                _set(items, name, scalar)
-            elif item is None or kind is bool:
+            elif kind is int and -_SAFE <= item <= _SAFE:
                 continue
             elif kind is dict or kind is list or kind is tuple:
-                nested.append((item, index, name, depth + 1))
+                stack.append((item, index, name, depth + 1))
+            elif item is None or kind is bool:
+                continue
             elif kind is JsonObject or kind is JsonArray:
                 deep = deep or depth + depth_of(item) > limit
             else:
                 what, scalar = _scalar(item, from_text)
                 if what:
-                    return not_json(_path(made, parents, index, name), what)
+                    return not_json(_path(entries, index, name), what)
                 _set(items, name, scalar)
-        nested.reverse()
-        stack += nested
+        if len(stack) - mark > 1:
+            # So that the first fault found is the first in the order of the value.
+            stack[mark:] = stack[: mark - 1 if mark else None : -1]
     if deep:
-        return too_deep(limit)
-    return _assemble(made, parents, set(odd_keys))
+        return too_deep(min(limit, MAX_DEPTH))
+    return _assemble(made, entries, odd_keys)
 
 
-def _assemble(
-    made: list[Any], parents: list[tuple[int, Any]], odd_keys: set[int]
-) -> JsonObject | JsonArray:
+_Entry = tuple[Any, int, Any, int]
+
+
+def _assemble(made: list[Any], entries: list[_Entry], odd_keys: set[int]) -> JsonObject | JsonArray:
     """Put each container, children first, into its parent."""
     for index in range(len(made) - 1, -1, -1):
-        items = made[index][0]
-        if type(items) is list:
-            built: Any = json_array(items)
-        else:
-            built = items
-            if index in odd_keys:
-                ordered = ordered_items(items)
-                dict.clear(built)
-                _fill(built, ordered)
-        parent, key = parents[index]
+        built: Any = made[index]
+        if type(built) is list:
+            built = json_array(built)
+        elif index in odd_keys:
+            ordered = ordered_items(built)
+            dict.clear(built)
+            _fill(built, ordered)
+        _, parent, key, _ = entries[index]
         if parent < 0:
             return built  # type: ignore[no-any-return]  # one of the two frozen types
-        _set(made[parent][0], key, built)
+        _set(made[parent], key, built)
         made[index] = None
     raise AssertionError("the root has no parent")
 
@@ -229,25 +227,20 @@ def depth_of(root: Any) -> int:
     return depth
 
 
-def _is_cyclic(
-    value: Any, parent: int, made: list[Any], parents: list[tuple[int, Any]]
-) -> bool:
-    # Ancestors above the limit did not keep their original; any cycle passes below it too.
+def _is_cyclic(value: Any, parent: int, entries: list[_Entry]) -> bool:
+    """Whether a container stands inside itself."""
     while parent >= 0:
-        original = made[parent][1]
-        if original is None:
-            return False
+        original, parent, _, _ = entries[parent]
         if original is value:
             return True
-        parent = parents[parent][0]
     return False
 
 
-def _path(made: list[Any], parents: list[tuple[int, Any]], index: int, key: Any) -> str:
+def _path(entries: list[_Entry], index: int, key: Any) -> str:
     """The JSON path of a key in the container at `index`; deep ones are cut in the middle."""
     names = [] if key is None else [_part(key)]
     while index >= 0:
-        index, key = parents[index]
+        _, index, key, _ = entries[index]
         if key is not None:
             names.append(_part(key))
     names.reverse()

@@ -22,9 +22,9 @@ _ODD_NUMBER: Final = re.compile(r"[0-9]e-[0-9]|[0-9]{17}")
 
 
 def to_text(value: Any) -> str:
-    """The JSON text of a value that is already known to be lossless JSON.
+    r"""The JSON text of a value that is already known to be lossless JSON.
 
-    Shapes:  no spaces, keys in order, lone surrogate halves as `\\udxxx`.
+    Shapes:  no spaces, keys in order, lone surrogate halves as `\udxxx`.
     Source:  ECMA-262, JSON.stringify and Number::toString.
     """
     try:

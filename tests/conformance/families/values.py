@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from returns.result import Failure
@@ -49,9 +50,8 @@ def _seeded(events: Any) -> Facts:
 def _reduced(events: Any) -> Facts:
     state = must(dsh_fp.fold(()))
     for index, wire in enumerate(events):
-        step = dsh_fp.decode_event(wire).bind(
-            lambda event, before=state: dsh_fp.reduce(before, event)
-        )
+        decoded = dsh_fp.decode_event(wire)
+        step = decoded.bind(partial(dsh_fp.reduce, state))
         if isinstance(step, Failure):
             return Facts(accepted=False, index=index, code=code_of(step.failure()))
         state = step.unwrap()

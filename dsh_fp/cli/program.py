@@ -1,0 +1,161 @@
+"""The program: its commands by name, and how it ends whatever happens.
+
+A command's module is loaded when the command is used, and what it answers is its exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Final
+
+import click
+
+from dsh_fp.cli.exits import Exit
+from dsh_fp.cli.output import Output, ReaderLeft, Unwritable, discard_rest
+from dsh_fp.cli.safe import one_line
+
+NAME: Final = "dsh-fp"
+
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "verify": "Say of each log whether it holds, and what is wrong where.",
+        "show": "Print a log as a readable transcript.",
+        "messages": "Print what the model sees, and which event brought each message there.",
+        "header": "Print the request header in force, and since when it is.",
+        "requests": "List every request that was sent to the model, one row a step.",
+        "request": "Print one request as it was sent.",
+    }
+)
+
+
+class Program(click.Group):
+    """A group that loads a command when it is used and turns every ending into a code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, loaded now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"dsh_fp.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help, with none of them loaded."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(  # type: ignore[override]  # it answers an int where click answers anything
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> int:
+        """Run the program; it exits with its code, or answers it when not standalone."""
+        if complete_var is None and "_DSH_FP_COMPLETE" in os.environ:
+            super().main(args, NAME, "_DSH_FP_COMPLETE", **extra)
+        code = self.run(list(sys.argv[1:] if args is None else args), extra)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def run(self, args: list[str], extra: Mapping[str, Any]) -> int:
+        """The exit code of one run. Nothing but a bug of ours leaves a traceback."""
+        try:
+            try:
+                code = self._answer(args, extra)
+                Output("stdout").flush()
+            except click.ClickException as wrong:
+                code = _refuse_usage(wrong, as_json="--json" in args)
+        except ReaderLeft:
+            code = Exit.READER_LEFT
+        except Unwritable as why:
+            code = _last_words(f"cannot write to standard output: {why}", Exit.UNWRITABLE)
+        except (KeyboardInterrupt, EOFError):
+            code = _last_words("interrupted", Exit.INTERRUPTED)
+        except MemoryError:
+            code = _last_words("this needs more memory than there is", Exit.UNREADABLE)
+        discard_rest()
+        return code
+
+    def _answer(self, args: list[str], extra: Mapping[str, Any]) -> int:
+        if not args:
+            with self.make_context(NAME, ["--help"], resilient_parsing=True) as ctx:
+                Output("stderr").line(self.get_help(ctx))
+            return Exit.USAGE
+        try:
+            with self.make_context(NAME, args, **extra) as ctx:
+                code = self.invoke(ctx)
+        except click.exceptions.Exit as ended:
+            code = ended.exit_code
+        except BrokenPipeError:  # click's own help and version texts
+            raise ReaderLeft from None
+        return int(code)
+
+
+def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
+    ctx = getattr(wrong, "ctx", None)
+    path = NAME if ctx is None else ctx.command_path
+    message = one_line(wrong.format_message())
+    now = f"{path} --help says how it is used."
+    err = Output("stderr")
+    err.line(f"{err.paint('dsh-fp:', 'bad')} {message}")
+    err.line(f"  now    {now}")
+    if as_json:
+        from dsh_fp.cli.answer import print_document
+        from dsh_fp.cli.faults import usage_complaint
+
+        command = path.removeprefix(NAME).strip() or None
+        fault = usage_complaint("USAGE", message, now)
+        print_document(Output("stdout"), command, {"error": fault.wire})
+        Output("stdout").flush()
+    return Exit.USAGE
+
+
+def _last_words(text: str, code: Exit) -> int:
+    try:
+        Output("stderr").line(f"dsh-fp: {text}")
+    except (ReaderLeft, Unwritable):
+        pass
+    return code
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        number = version("dsh-fp")
+    except PackageNotFoundError:
+        number = "(not installed)"
+    Output("stdout").line(f"{NAME} {number}")
+    ctx.exit()
+
+
+@click.group(
+    cls=Program,
+    name=NAME,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+    epilog="LOG is a path, or - for standard input. Every command takes --json. "
+    "Exit codes: 0 holds, 1 a finding, 2 usage, 3 unreadable or corrupt, 4 unsupported version.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and exit.",
+)
+def main() -> None:
+    """Look into the log of an agent session. Nothing is ever changed."""
