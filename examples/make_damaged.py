@@ -20,10 +20,16 @@ TORN_CHARACTER: Final = "🥬"
 BYTES_KEPT_OF_IT: Final = 2
 
 
+def id_text(path: Path) -> bytes:
+    """How a session header names the session of a file."""
+    return f'"id":"{path.stem}"'.encode()
+
+
 def torn(whole: bytes) -> bytes:
-    """The log up to the middle of the result of one call."""
-    kept: list[bytes] = []
-    for line in whole.splitlines(keepends=True):
+    """The log up to the middle of the result of one call, under the name of its own file."""
+    header, *lines = whole.splitlines(keepends=True)
+    kept = [header.replace(id_text(GARDEN), id_text(TORN))]
+    for line in lines:
         event = json.loads(line)
         if event["type"] == "tool/result" and event["data"]["callId"] == CALL_ID:
             cut = line.index(TORN_CHARACTER.encode("utf-8")) + BYTES_KEPT_OF_IT

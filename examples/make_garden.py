@@ -397,7 +397,7 @@ def closing_turn(log: Log, shadowed: list[int]) -> None:
 
 def garden() -> bytes:
     """The whole log as bytes."""
-    log = Log("kitchen-garden", "/home/mira/garden")
+    log = Log(GARDEN.stem, "/home/mira/garden")
     first_turn(log)
     first_exchange = list(log.nodes)
     note_turn(log)

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
+import attrs
 import click
 from returns.result import Failure
 
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import Complaint, complaint_of, exit_of, tell, usage_complaint
-from dsh_fp.cli.output import Output
+from dsh_fp.cli.output import Messages, Output
 from dsh_fp.cli.safe import json_safe, one_line
 from dsh_fp.core.lossless import to_text
 from dsh_fp.core.rejection import Rejection, file_unreadable
@@ -68,13 +69,13 @@ class Answer:
         self.command = command
         self.as_json = as_json
         self.out = Output("stdout", color)
-        self.err = Output("stderr", color)
+        self.err = Messages(color)
 
-    def document(self, **fields: Any) -> None:
+    def document(self, **fields: object) -> None:
         """The answer as JSON."""
         print_document(self.out, self.command, fields)
 
-    def refuse(self, complaint: Complaint, code: Exit, **fields: Any) -> NoReturn:
+    def refuse(self, complaint: Complaint, code: Exit, **fields: object) -> NoReturn:
         """End with a complaint, which is the document's `error` for a program."""
         self.out.flush()
         tell(self.err, complaint)
@@ -125,12 +126,20 @@ def open_log(log: str) -> LogFile | Rejection:
     if log == "-":
         if sys.stdin is None:
             return file_unreadable(STDIN, "standard input is closed")
-        made = read(sys.stdin.buffer)
+        made = read(sys.stdin.buffer).map(lambda opened: attrs.evolve(opened, file=STDIN))
     elif "\0" in log:
         return file_unreadable(log, "no path holds a NUL character")
     else:
         made = read(log)
     return made.failure().at(file=log_name(log)) if isinstance(made, Failure) else made.unwrap()
+
+
+def located(opened: LogFile, fault: Rejection) -> Rejection:
+    """A fault of one event with the place of that event in the file."""
+    if fault.seq is None:
+        return fault.at(file=opened.file)
+    offset = opened.scan.lines.starts[fault.seq]
+    return fault.at(file=opened.file, line_number=fault.seq + 2, byte_offset=offset)
 
 
 def last_seq(session: Session) -> int | None:

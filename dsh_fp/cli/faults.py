@@ -32,9 +32,9 @@ def complaint_of(what: str, fault: Rejection) -> Complaint:
     return Complaint(what, place_of(fault), fault.message, fault.advice, wire_of(fault))
 
 
-def usage_complaint(code: str, why: str, now: str, **data: Any) -> Complaint:
+def usage_complaint(code: str, why: str, now: str, **data: object) -> Complaint:
     """What was asked for cannot be answered, though nothing is wrong with any log."""
-    wire = {"code": code, "severity": "error", "message": why, "advice": now}
+    wire: dict[str, object] = {"code": code, "severity": "error", "message": why, "advice": now}
     if data:
         wire["data"] = data
     return Complaint(why, "", "", now, wire)
@@ -77,7 +77,7 @@ def wire_of(fault: Rejection) -> dict[str, Any]:
     return wire
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

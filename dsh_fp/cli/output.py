@@ -6,9 +6,10 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import IO, Any, Final
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from typing import Final, TextIO
 
 PLAIN_WIDTH: Final = 80
 _NARROWEST: Final = 40
@@ -47,7 +48,7 @@ class Output:
             and not os.environ.get("NO_COLOR")
             and os.environ.get("TERM") != "dumb"
         )
-        if stream is not None and hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             # An encoding that lacks a character must not end the command.
             stream.reconfigure(errors="backslashreplace")
 
@@ -81,12 +82,12 @@ class Output:
         with self._guarded() as stream:
             stream.flush()
 
-    def _stream(self) -> Any:
-        return getattr(sys, self._name)
+    def _stream(self) -> TextIO | None:
+        return sys.stdout if self._name == "stdout" else sys.stderr
 
     @contextmanager
-    def _guarded(self) -> Iterator[Any]:
-        stream: IO[str] | None = self._stream()
+    def _guarded(self) -> Generator[TextIO]:
+        stream = self._stream()
         if stream is None:
             raise Unwritable("it is closed")
         try:
@@ -97,6 +98,19 @@ class Output:
             if fault.errno == errno.EINVAL and os.name == "nt":  # a pipe closed on Windows
                 raise ReaderLeft from None
             raise Unwritable(fault.strerror or type(fault).__name__) from fault
+
+
+class Messages(Output):
+    """Standard error. What cannot be told there changes no exit code."""
+
+    def __init__(self, color: str = "auto") -> None:
+        super().__init__("stderr", color)
+
+    def line(self, text: str = "", style: str | None = None) -> None:
+        """Write one line, if anybody listens."""
+        with suppress(ReaderLeft, Unwritable):
+            super().line(text, style)
+            self.flush()
 
 
 def discard_rest() -> None:

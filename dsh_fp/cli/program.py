@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 from dsh_fp.cli.exits import Exit
-from dsh_fp.cli.output import Output, ReaderLeft, Unwritable, discard_rest
+from dsh_fp.cli.output import Messages, Output, ReaderLeft, Unwritable, discard_rest
 from dsh_fp.cli.safe import one_line
 
 NAME: Final = "dsh-fp"
@@ -58,7 +58,7 @@ class Program(click.Group):
         complete_var: str | None = None,
         standalone_mode: bool = True,
         windows_expand_args: bool = True,
-        **extra: Any,
+        **extra: Any,  # noqa: ANN401  # as click declares it
     ) -> int:
         """Run the program; it exits with its code, or answers it when not standalone."""
         if complete_var is None and "_DSH_FP_COMPLETE" in os.environ:
@@ -90,7 +90,7 @@ class Program(click.Group):
     def _answer(self, args: list[str], extra: Mapping[str, Any]) -> int:
         if not args:
             with self.make_context(NAME, ["--help"], resilient_parsing=True) as ctx:
-                Output("stderr").line(self.get_help(ctx))
+                Messages().line(self.get_help(ctx))
             return Exit.USAGE
         try:
             with self.make_context(NAME, args, **extra) as ctx:
@@ -107,7 +107,7 @@ def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
     path = NAME if ctx is None else ctx.command_path
     message = one_line(wrong.format_message())
     now = f"{path} --help says how it is used."
-    err = Output("stderr")
+    err = Messages()
     err.line(f"{err.paint('dsh-fp:', 'bad')} {message}")
     err.line(f"  now    {now}")
     if as_json:
@@ -122,10 +122,7 @@ def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
 
 
 def _last_words(text: str, code: Exit) -> int:
-    try:
-        Output("stderr").line(f"dsh-fp: {text}")
-    except (ReaderLeft, Unwritable):
-        pass
+    Messages().line(f"dsh-fp: {text}")
     return code
 
 

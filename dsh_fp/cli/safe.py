@@ -71,6 +71,14 @@ def wrapped(line: str, limit: int) -> Iterator[str]:
             start = end
 
 
+def clipped(line: str, limit: int) -> str:
+    """A safe line cut to `limit` columns, the cut marked."""
+    if columns(line) <= limit:
+        return line
+    end, _ = _reach(line, 0, max(limit - 3, 0))
+    return line[:end] + "..."
+
+
 def padded(text: str, width: int) -> str:
     """A safe text filled with spaces to `width` columns."""
     return text + " " * (width - columns(text))
@@ -103,18 +111,16 @@ def _shown(match: re.Match[str]) -> str:
         return character
     if category(character) == "Zs":  # a space of another width is a space
         return " " * _columns_of(character)
-    number = ord(character)
-    if number < 0x100:
-        return _SHORT.get(character, f"\\x{number:02x}")
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    if character <= "\xff":
+        return _SHORT.get(character, f"\\x{ord(character):02x}")
+    return f"\\u{ord(character):04x}" if character <= "\uffff" else f"\\U{ord(character):08x}"
 
 
 def _json_escaped(match: re.Match[str]) -> str:
     character = match[0]
     if character.isprintable() and not _UNSEEN.match(character):
         return character
-    number = ord(character)
-    if number < 0x10000:
-        return f"\\u{number:04x}"
-    number -= 0x10000
-    return f"\\u{0xD800 + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
+    if character <= "\uffff":
+        return f"\\u{ord(character):04x}"
+    high, low = divmod(ord(character) - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"

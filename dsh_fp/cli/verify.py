@@ -99,9 +99,8 @@ def command(logs: tuple[str, ...], show_all: bool, as_json: bool, color: str) ->
     }
     if as_json:
         fields: dict[str, Any] = {"logs": wires, "summary": tally, "exit_code": int(code)}
-        errors = [wire["error"] for wire, one in zip(wires, exits, strict=True) if one is code]
         if code in (Exit.UNREADABLE, Exit.UNSUPPORTED):
-            fields["error"] = errors[0]
+            fields["error"] = wires[exits.index(code)]["error"]
         answer.document(**fields)
     elif len(logs) > 1:
         answer.out.line()
@@ -161,5 +160,3 @@ def _print_findings(answer: Answer, findings: Iterable[Rejection], *, show_all: 
 def _print_wrapped(answer: Answer, text: str, indent: int, style: str) -> None:
     for line in wrapped(text, answer.out.width - indent):
         answer.out.line(" " * indent + answer.out.paint(line, style))
-
-

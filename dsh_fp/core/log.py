@@ -1,7 +1,11 @@
 """The persistent log: prefixes and forks share it, none copies.
 
-A log is a few spans, each a vector of events seen up to a length. A prefix is the same
-vectors with a smaller length; a fork is the parent's prefix followed by a vector of its own.
+A log is a few spans of events, each seen up to a length. A prefix is the same spans with a
+smaller length; a fork is the parent's prefix followed by a span of its own.
+
+Closed spans are tuples: the garbage collector stops looking at a tuple that holds nothing it
+cares about, while it walks a persistent vector from end to end each time. Only the short
+last span, where appends go, is a vector.
 """
 
 from __future__ import annotations
@@ -16,17 +20,20 @@ from pyrsistent import PVector, pvector
 
 from dsh_fp.core.events import Event
 
-# A shorter inherited span is copied instead of kept: a long line of short forks stays flat.
-_WORTH_SHARING: Final = 64
+# Appends go to a vector of at most so many events; then it is closed.
+_TAIL: Final = 256
+# A closed span joins the one before it when it has grown to this part of it: few spans in
+# all, and each event is copied a few times at most.
+_JOIN_AT: Final = 8
 
 
 @attrs.frozen(eq=False)
 class Span:
-    """The first `length` events of a vector, standing at `start` in the log."""
+    """The first `length` of some events, standing at `start` in the log."""
 
     start: int
     length: int
-    vector: PVector[Event]
+    events: PVector[Event] | tuple[Event, ...]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -38,8 +45,8 @@ class EventLog(Sequence[Event]):
     @classmethod
     def of(cls, events: Iterable[Event]) -> EventLog:
         """A log of these events, built in one go."""
-        vector = pvector(events)
-        return cls((Span(0, len(vector), vector),)) if len(vector) else cls()
+        closed = tuple(events)
+        return cls((Span(0, len(closed), closed),)) if closed else cls()
 
     def __len__(self) -> int:
         if not self.spans:
@@ -62,49 +69,35 @@ class EventLog(Sequence[Event]):
         return self._at(index)
 
     def _at(self, seq: int) -> Event:
-        spans = self.spans
-        span = spans[0] if len(spans) == 1 else spans[_span_index(spans, seq)]
-        return span.vector[seq - span.start]
+        for span in reversed(self.spans):
+            if seq >= span.start:
+                return span.events[seq - span.start]
+        raise AssertionError("the first span starts at 0")
 
     def __iter__(self) -> Iterator[Event]:
         for span in self.spans:
-            yield from islice(span.vector, span.length)
-
-    def iter_from(self, seq: int) -> Iterator[Event]:
-        """The events from a seq on, without walking over those before it."""
-        for span in self.spans:
-            skipped = max(seq - span.start, 0)
-            if skipped < span.length:
-                if not skipped:
-                    yield from islice(span.vector, span.length)
-                else:
-                    yield from (span.vector[place] for place in range(skipped, span.length))
+            yield from islice(span.events, span.length)
 
     def append(self, event: Event) -> EventLog:
-        """The log with one event more. O(log n)."""
-        if not self.spans:
-            return EventLog.of((event,))
-        *before, last = self.spans
-        if last.length == len(last.vector):
-            grown = Span(last.start, last.length + 1, last.vector.append(event))
-        elif last.length <= _WORTH_SHARING:
-            own = pvector([*islice(last.vector, last.length), event])
-            grown = Span(last.start, len(own), own)
-        else:
-            before = [*before, last]
-            grown = Span(last.start + last.length, 1, pvector((event,)))
-        return EventLog((*before, grown))
+        """The log with one event more. O(log n), the occasional joining of spans spread out."""
+        if self.spans:
+            *before, last = self.spans
+            tail = last.events
+            if not isinstance(tail, tuple) and len(tail) == last.length < _TAIL:
+                grown = Span(last.start, last.length + 1, tail.append(event))
+                return EventLog((*before, grown))
+        opened = Span(len(self), 1, pvector((event,)))
+        return EventLog((*_closed(self.spans), opened))
 
     def extend(self, events: Sequence[Event]) -> EventLog:
         """The log with more events; a run is cheaper than one by one."""
-        if not events:
-            return self
-        if not self.spans:
-            return EventLog.of(events)
-        grown = self.append(events[0])
-        *before, last = grown.spans
-        vector = last.vector.extend(events[1:])
-        return EventLog((*before, Span(last.start, len(vector), vector)))
+        if len(events) < _TAIL:
+            grown = self
+            for event in events:
+                grown = grown.append(event)
+            return grown
+        own = Span(len(self), len(events), tuple(events))
+        return EventLog(_joined((*_closed(self.spans), own)))
 
     def prefix(self, length: int) -> EventLog:
         """The first `length` events; shares everything."""
@@ -114,7 +107,7 @@ class EventLog(Sequence[Event]):
             return EventLog()
         index = _span_index(self.spans, length - 1)
         last = self.spans[index]
-        cut = Span(last.start, length - last.start, last.vector)
+        cut = Span(last.start, length - last.start, last.events)
         return EventLog((*self.spans[:index], cut))
 
     def __eq__(self, other: object) -> bool:
@@ -127,6 +120,28 @@ class EventLog(Sequence[Event]):
 
     def __repr__(self) -> str:
         return f"EventLog({len(self)} events)"
+
+
+def _closed(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The same events, the last span ready to stand before another."""
+    if not spans:
+        return spans
+    last = spans[-1]
+    if isinstance(last.events, tuple) and last.length > _TAIL:
+        return spans  # perhaps cut, but shared: copying it would cost its length
+    own = tuple(islice(last.events, last.length))
+    return _joined((*spans[:-1], Span(last.start, len(own), own)))
+
+
+def _joined(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The same events, with the last spans joined where they have grown large enough."""
+    while len(spans) > 1:
+        before, last = spans[-2:]
+        if before.length > _JOIN_AT * last.length:
+            break
+        events = (*islice(before.events, before.length), *last.events)
+        spans = (*spans[:-2], Span(before.start, len(events), events))
+    return spans
 
 
 def _span_index(spans: tuple[Span, ...], seq: int) -> int:

@@ -29,7 +29,6 @@ from dsh_fp.core.rejection import (
 )
 from dsh_fp.core.session import Session
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
-from dsh_fp.storage.findings import find_all
 from dsh_fp.storage.lines import PIECE_BYTES, Lines, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
@@ -84,6 +83,9 @@ class LogFile:
 
         Each has code, severity, file line, seq and byte offset where there is one.
         """
+        # Imported when asked for: most readers never are, and the command starts faster.
+        from dsh_fp.storage.findings import find_all  # noqa: PLC0415
+
         scan = self.scan
         found = find_all(self.session, scan.fields, scan.lines, scan.tail, self.file)
         return tuple(finding.at(file=self.file) for finding in found)

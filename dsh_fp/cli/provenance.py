@@ -1,0 +1,95 @@
+"""Which event brought a message to the model, and what it took the place of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from returns.result import Failure
+
+from dsh_fp.core.events import Event
+from dsh_fp.core.lossless import JsonObject
+from dsh_fp.core.projection import project
+from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.session import Session
+
+
+@attrs.frozen
+class Replaced:
+    """The replacements of a session: what each took away, and who took a node away."""
+
+    by: Mapping[int, int]
+    nodes_of: Mapping[int, tuple[int, ...]]
+
+
+def replaced_in(session: Session) -> Replaced:
+    """Every replacement of a session, looked up in its history of surfaces."""
+    by: dict[int, int] = {}
+    nodes_of: dict[int, tuple[int, ...]] = {}
+    for seq, before in session.history.surfaces:
+        op = session.events[seq].surface_op
+        first, last = before.index(op["start"]), before.index(op["end"])
+        assert first is not None  # it was accepted
+        assert last is not None
+        nodes_of[seq] = before.shadowed(first, last)
+        by.update(dict.fromkeys(nodes_of[seq], seq))
+    return Replaced(by, nodes_of)
+
+
+@attrs.frozen
+class Brought:
+    """One node in force, the message it makes or why it makes none, and what it replaced."""
+
+    event: Event
+    message: JsonObject | Rejection | None
+    replaces: tuple[int, ...] | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The event that brought the message, for a program."""
+        event = self.event
+        wire: dict[str, Any] = {"seq": event.seq, "type": event.type, "time": event.time}
+        wire["sources"] = event.source_event_seqs
+        wire["replaces"] = self.replaces
+        return wire
+
+
+def brought_by(session: Session) -> list[Brought]:
+    """The nodes in force in surface order, each with its message."""
+    replaced = replaced_in(session).nodes_of
+    made: list[Brought] = []
+    for event in session.nodes():
+        projected = project(event, session.vocabulary)
+        failed = isinstance(projected, Failure)
+        message = projected.failure() if failed else projected.unwrap()
+        made.append(Brought(event, message, replaced.get(event.seq)))
+    return made
+
+
+def first_fault(brought: list[Brought]) -> Rejection | None:
+    """The first node whose message cannot be made."""
+    faults = (one.message for one in brought if isinstance(one.message, Rejection))
+    return next(faults, None)
+
+
+@attrs.frozen
+class HeaderOrigin:
+    """The event that put the request header in force, and the snapshot it rests on."""
+
+    set_by: Event
+    snapshot: Event | None
+
+
+def header_origin(session: Session) -> HeaderOrigin | None:
+    """Where the header in force, or the fault in its place, comes from; None before any."""
+    headers = session.history.headers
+    if not headers:
+        return None
+    events = session.events
+    snapshot = None
+    for place in range(len(headers) - 1, -1, -1):
+        event = events[headers[place][0]]
+        if event.type == "request/header":
+            snapshot = event
+            break
+    return HeaderOrigin(events[headers[-1][0]], snapshot)

@@ -1,0 +1,401 @@
+"""`dsh-fp show LOG`: a log as a readable transcript, written event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, Final
+
+import attrs
+import click
+from returns.result import Failure
+
+from dsh_fp.cli.answer import (
+    Answer,
+    common_options,
+    count,
+    full_option,
+    located,
+    log_argument,
+    pieces_of_array,
+)
+from dsh_fp.cli.exits import Exit
+from dsh_fp.cli.faults import wire_of
+from dsh_fp.cli.header import lines_in
+from dsh_fp.cli.output import Output
+from dsh_fp.cli.page import Page, scalar, seqs_of, source_of, time_of
+from dsh_fp.cli.provenance import Replaced, header_origin, replaced_in
+from dsh_fp.cli.safe import clipped, json_safe, one_line
+from dsh_fp.core.events import Event
+from dsh_fp.core.lossless import JsonObject, to_text
+from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.session import Tokens
+from dsh_fp.storage.jsonl import LogFile
+
+# Log-only events of one unknown type in a row, from this many on, are one line.
+RUN: Final = 4
+SUMMARY_CHARACTERS: Final = 200
+_BODY: Final = 8
+
+
+@click.command("show")
+@log_argument
+@full_option
+@common_options
+def command(log: str, full: bool, as_json: bool, color: str) -> int:
+    """Print a log as a readable transcript.
+
+    Every event is there, headed by its seq; runs of chunks are one line. Nodes that the model
+    no longer sees say which event replaced them. Last comes the state the log amounts to.
+    """
+    answer = Answer("show", as_json=as_json, color=color)
+    opened = answer.open(log)
+    if as_json:
+        answer.out.exact(map(json_safe, _document(opened)))
+        return Exit.HOLDS
+    Transcript(Page(answer.out, full=full), opened).print()
+    answer.mention_torn_tail(opened)
+    return Exit.HOLDS
+
+
+# ---- for a program ---------------------------------------------------------------------------
+
+
+def _document(opened: LogFile) -> Iterator[str]:
+    """The document in pieces: a log is never one string."""
+    head = {"schema_version": 1, "command": "show", "session": opened.header.to_wire()}
+    yield to_text(head)[:-1] + ',"events":'
+    replaced = replaced_in(opened.session)
+    yield from pieces_of_array(_entry(event, replaced) for event in opened.session.events)
+    yield f',"state":{to_text(state_of(opened))}}}\n'
+
+
+def _entry(event: Event, replaced: Replaced) -> str:
+    entry: dict[str, Any] = {"event": event.to_wire()}
+    if event.seq in replaced.nodes_of:
+        entry["replaces"] = replaced.nodes_of[event.seq]
+    if event.seq in replaced.by:
+        entry["replaced_by"] = replaced.by[event.seq]
+    return to_text(entry)
+
+
+def state_of(opened: LogFile) -> dict[str, Any]:
+    """What a log amounts to, as JSON."""
+    session = opened.session
+    todos, header, usage = session.todos(), session.request_header(), session.usage()
+    state: dict[str, Any] = {
+        "nodes": session.surface.seqs,
+        "request_header": None if isinstance(header, Failure) else header.unwrap(),
+        "todos": None if isinstance(todos, Failure) else todos.unwrap(),
+        "usage": {"own": attrs.asdict(usage.own), "inherited": attrs.asdict(usage.inherited)},
+    }
+    faults = [
+        wire_of(located(opened, m.failure())) for m in (todos, header) if isinstance(m, Failure)
+    ]
+    return {**state, "faults": faults}
+
+
+# ---- for a person ----------------------------------------------------------------------------
+
+
+class Transcript:
+    """A log on a page."""
+
+    def __init__(self, page: Page, opened: LogFile) -> None:
+        self.page = page
+        self.opened = opened
+        self.session = opened.session
+        self.replaced = replaced_in(opened.session)
+        self.gutter = max(4, len(str(len(opened.session))))
+
+    @property
+    def out(self) -> Output:
+        """Where the page goes."""
+        return self.page.out
+
+    def print(self) -> None:
+        """The whole transcript."""
+        self._print_head()
+        for kind, run in groupby(self.session.events, self._run_key):
+            if kind is None:
+                for event in run:
+                    self._print_event(event)
+            else:
+                self._print_run(kind, run)
+        self._print_state()
+
+    def _run_key(self, event: Event) -> str | None:
+        """The type under which like events in a row are folded; None for what is shown."""
+        if self.page.full:
+            return None
+        folds = event.type == "assistant/chunk" or not self.session.vocabulary.knows(event.type)
+        return event.type if folds else None
+
+    def _print_head(self) -> None:
+        header, page = self.session.header, self.page
+        page.line(f'session "{one_line(header.id, 80)}"', "bold")
+        named = [("created", time_of(header.created_at))]
+        if header.cwd is not None:
+            named.append(("folder", one_line(header.cwd, 400)))
+        if header.parent_session is not None:
+            parent, inherited = one_line(header.parent_session, 80), header.seed_length or 0
+            named.append(("parent", f'"{parent}", {count(inherited, "event")} inherited'))
+        named.append(("events", f"{len(self.session):,}"))
+        for label, text in named:
+            page.wrapped(text, 11, lead=f"  {label}")
+
+    def _print_run(self, kind: str, run: Iterator[Event]) -> None:
+        first = next(run)
+        last, length = first, 1
+        waiting = [first]
+        is_chunk = kind == "assistant/chunk"
+        for event in run:
+            last, length = event, length + 1
+            if len(waiting) < RUN:
+                waiting.append(event)
+        if is_chunk or length >= RUN:
+            name = "chunk" if is_chunk else f"{one_line(kind, 60)} event"
+            through = f" (to seq {last.seq})" if length > 1 else ""
+            self._line(first.seq, f"{count(length, name)}{through}", "dim")
+            return
+        for event in waiting:
+            self._print_event(event)
+
+    def _print_event(self, event: Event) -> None:
+        data = event.peek_data()
+        if self.session.vocabulary.rule(event.type).message is not None:
+            self._print_message(event, data)
+        elif event.type in HEADINGS and isinstance(data, JsonObject):
+            text, style = HEADINGS[event.type](data)
+            if event.type == "turn/start":
+                self.page.line()
+            self._heading(event.seq, text, style)
+        else:
+            self._print_log_only(event, data)
+
+    def _print_message(self, event: Event, data: object) -> None:
+        out, seq = self.out, event.seq
+        head = out.paint(one_line(event.type, 60), "speaker")
+        source = source_of(data)
+        if source:
+            head += f" from {source}"
+        if isinstance(data, JsonObject) and "callId" in data:
+            head += f" of {scalar(data['callId'])}"
+            if data.get("isError") is True:
+                head += out.paint(" ERROR", "bad") + _error_of(data)
+        self._line(seq, head)
+        indent = self.gutter + _BODY
+        if seq in self.replaced.nodes_of:
+            gone = seqs_of(self.replaced.nodes_of[seq])
+            self.page.wrapped(f"replaces seq {gone}", indent, "mark")
+        if seq in self.replaced.by:
+            self.page.wrapped(f"replaced by seq {self.replaced.by[seq]}", indent, "warn")
+        if isinstance(data, JsonObject) and isinstance(data.get("content"), tuple):
+            self.page.content(data["content"], indent)
+        else:
+            self.page.line(" " * indent + out.paint("no message can be made of this:", "bad"))
+            self.page.value(data, indent)
+
+    def _print_log_only(self, event: Event, data: object) -> None:
+        tell = LINES.get(event.type)
+        text = tell(data) if tell is not None and isinstance(data, JsonObject) else None
+        if text is None:
+            text = f"{one_line(event.type, 60)} {scalar(data, SUMMARY_CHARACTERS)}"
+        self._line(event.seq, text, "dim")
+        if event.type in WITH_CONTENT and isinstance(data, JsonObject):
+            self.page.content(data.get(WITH_CONTENT[event.type]), self.gutter + _BODY)
+        elif self.page.full and tell is None:
+            self.page.value(data, self.gutter + _BODY)
+
+    def _heading(self, seq: int, text: str, style: str | None) -> None:
+        self.page.line(f"{seq:>{self.gutter}}  {self.out.paint(text, style)}")
+
+    def _line(self, seq: int, text: str, style: str | None = None) -> None:
+        start = f"{seq:>{self.gutter}}      "
+        if style is not None and not self.page.full:  # else it is painted in parts already
+            text = clipped(text, self.out.width - len(start))
+        self.page.line(start + self.out.paint(text, style))
+
+    def _print_state(self) -> None:
+        page, session = self.page, self.session
+        page.line()
+        page.line("state", "bold")
+        nodes = session.surface.seqs
+        listed = f": seq {seqs_of(nodes)}" if nodes else ""
+        page.wrapped(f"{len(nodes):,} in force{listed}", 11, lead="  nodes")
+        page.wrapped(self._header_in_force(), 11, lead="  header")
+        usage = session.usage()
+        page.wrapped(_tokens(usage.own), 11, lead="  usage")
+        if usage.inherited.calls:
+            page.wrapped(_tokens(usage.inherited), 11, lead="  inherited")
+        todos = session.todos()
+        if isinstance(todos, Failure):
+            page.wrapped(_fault_line(todos.failure()), 11, lead="  todos")
+        else:
+            found = todos.unwrap()
+            page.line("  todos    " + (f"{len(found):,}" if found else "none"))
+            for todo in found or ():
+                page.wrapped(_todo(todo), 11)
+
+    def _header_in_force(self) -> str:
+        found, origin = self.session.request_header(), header_origin(self.session)
+        if isinstance(found, Failure):
+            return _fault_line(found.failure())
+        header = found.unwrap()
+        if header is None or origin is None:
+            return "none was logged"
+        return f"{_header_parts(header)}; since seq {origin.set_by.seq}"
+
+
+def _fault_line(fault: Rejection) -> str:
+    return one_line(f"{fault.code.value}: {fault.message} (seq {fault.seq})")
+
+
+def _todo(todo: object) -> str:
+    fields = todo if isinstance(todo, dict) else {}
+    marks = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
+    status = fields.get("status")
+    mark = marks.get(status) if isinstance(status, str) else None
+    if mark is None or "content" not in fields:
+        return scalar(todo, SUMMARY_CHARACTERS)
+    return f"{mark} {scalar(fields['content'], SUMMARY_CHARACTERS)}"
+
+
+def _tokens(tokens: Tokens) -> str:
+    parts = [
+        f"{number:,} {name}"
+        for number, name in (
+            (tokens.input_tokens, "input"),
+            (tokens.cache_read_tokens, "from cache"),
+            (tokens.cache_write_tokens, "to cache"),
+            (tokens.output_tokens, "output"),
+            (tokens.reasoning_tokens, "reasoning"),
+        )
+        if number
+    ]
+    told = f": {', '.join(parts)} tokens" if parts else ""
+    return f"{count(tokens.calls, 'call')} with usage{told}"
+
+
+def _error_of(data: JsonObject) -> str:
+    error = data.get("error")
+    if not isinstance(error, dict):
+        return ""
+    return " " + " ".join(scalar(error[key]) for key in ("name", "code") if key in error)
+
+
+def _header_parts(header: Mapping[str, Any]) -> str:
+    config = header.get("config")
+    parts = []
+    if isinstance(config, dict) and "model" in config:
+        parts.append(f"model {scalar(config['model'])}")
+    if isinstance(header.get("system"), str):
+        parts.append(count(lines_in(header["system"]), "system line"))
+    if isinstance(header.get("tools"), tuple):
+        parts.append(count(len(header["tools"]), "tool"))
+    if isinstance(header.get("messagePrefix"), tuple):
+        parts.append(count(len(header["messagePrefix"]), "prefix message"))
+    return ", ".join(parts) or "empty"
+
+
+# ---- one line for each known type; a payload of another shape is shown as JSON ------------------
+
+
+def _turn_start(data: JsonObject) -> tuple[str, str | None]:
+    trigger = data.get("trigger")
+    parts = [f"TURN {scalar(data.get('turn'))}"]
+    if isinstance(trigger, dict):
+        parts.append(scalar(trigger.get("kind")))
+        source = source_of(trigger)
+        if source:
+            parts.append(f"from {source}")
+    return " ".join((parts[0] + ":" if len(parts) > 1 else parts[0], *parts[1:])), "bold"
+
+
+def _turn_end(data: JsonObject) -> tuple[str, str | None]:
+    reason = data.get("reason")
+    fields = reason if isinstance(reason, dict) else {}
+    more = {key: value for key, value in fields.items() if key != "kind"}
+    detail = f" {scalar(more, SUMMARY_CHARACTERS)}" if more else ""
+    how = scalar(fields.get("kind", reason))
+    return f"end of turn {scalar(data.get('turn'))}: {how}{detail}", "dim"
+
+
+def _step_start(data: JsonObject) -> tuple[str, str | None]:
+    return f"  STEP {scalar(data.get('step'))} of turn {scalar(data.get('turn'))}", "bold"
+
+
+def _step_end(data: JsonObject) -> tuple[str, str | None]:
+    return f"  end of step {scalar(data.get('step'))}", "dim"
+
+
+def _tool_call(data: JsonObject) -> str:
+    arguments = scalar(data.get("arguments"), SUMMARY_CHARACTERS)
+    return f"tool/call {scalar(data.get('name'))} ({scalar(data.get('callId'))}) {arguments}"
+
+
+def _header_snapshot(data: JsonObject) -> str | None:
+    header = data.get("header")
+    if not isinstance(header, dict):
+        return None
+    return f"request/header ({scalar(data.get('reason'))}): {_header_parts(header)}"
+
+
+def _header_delta(data: JsonObject) -> str:
+    changes = []
+    for key, value in data.items():
+        told = scalar(key, 40)
+        if key == "tools" and isinstance(value, dict):
+            names = [_tool_changes(value, part) for part in ("added", "removed", "changed")]
+            told += f" ({', '.join(filter(None, names))})"
+        changes.append(told)
+    return f"request/header-delta changes {', '.join(changes) or 'nothing'}"
+
+
+def _tool_changes(tools: Mapping[str, Any], part: str) -> str:
+    listed = tools.get(part)
+    if not isinstance(listed, tuple) or not listed:
+        return ""
+    names = [tool.get("name") if isinstance(tool, dict) else tool for tool in listed]
+    return f"{part} {', '.join(scalar(name, 40) for name in names[:8])}"
+
+
+def _todo_write(data: JsonObject) -> str | None:
+    todos = data.get("todos")
+    if not isinstance(todos, tuple):
+        return None
+    counts: dict[str, int] = {}
+    for todo in todos:
+        status = todo.get("status") if isinstance(todo, dict) else None
+        counts[scalar(status, 24)] = counts.get(scalar(status, 24), 0) + 1
+    parts = ", ".join(f"{number} {status}" for status, number in counts.items())
+    return f"todo/write {count(len(todos), 'todo')}{': ' if parts else ''}{parts}"
+
+
+def _blocked(data: JsonObject) -> str:
+    source = source_of(data)
+    told = f" from {source}" if source else ""
+    return f"prompt/blocked{told}: {scalar(data.get('reason'), SUMMARY_CHARACTERS)}"
+
+
+def _summary(data: JsonObject) -> str:
+    shadowed = data.get("shadowedSeqs")
+    gone = count(len(shadowed), "node") if isinstance(shadowed, tuple) else "nodes"
+    return f"compact/summary of {gone} by {scalar(data.get('model'))}"
+
+
+HEADINGS: Final[Mapping[str, Callable[[JsonObject], tuple[str, str | None]]]] = {
+    "turn/start": _turn_start,
+    "turn/end": _turn_end,
+    "step/start": _step_start,
+    "step/end": _step_end,
+}
+LINES: Final[Mapping[str, Callable[[JsonObject], str | None]]] = {
+    "tool/call": _tool_call,
+    "request/header": _header_snapshot,
+    "request/header-delta": _header_delta,
+    "todo/write": _todo_write,
+    "prompt/blocked": _blocked,
+    "compact/summary": _summary,
+}
+WITH_CONTENT: Final[Mapping[str, str]] = {"prompt/blocked": "content", "compact/summary": "summary"}
