@@ -11,7 +11,7 @@ import pytest
 
 import dsh_fp
 from docs._ext import consoles, tables
-from dsh_fp import STANDARD, Code
+from dsh_fp import MAX_DEPTH, STANDARD, Code
 from dsh_fp.core.trace import RULES
 
 REPOSITORY: Final = consoles.REPOSITORY
@@ -106,6 +106,16 @@ def test_every_public_name_is_in_the_reference() -> None:
     entries = re.findall(r"^\.\. (?:auto|py:)\w+:: (\w+)(?:\(\))?$", text, re.MULTILINE)
 
     assert sorted(entries) == sorted(dsh_fp.__all__)
+
+
+def test_the_limit_of_nesting_is_the_documented_one() -> None:
+    """The pages give `MAX_DEPTH` as it is."""
+    reference = DOCS / "reference"
+
+    assert f"`MAX_DEPTH` ({MAX_DEPTH:,})" in (reference / "lossless-json.md").read_text(
+        encoding="utf-8"
+    )
+    assert f":value: {MAX_DEPTH}" in (reference / "api.md").read_text(encoding="utf-8")
 
 
 def test_every_module_has_its_floor() -> None:

@@ -100,7 +100,7 @@ class Answer:
             why = f"there is no event with seq {at}"
             last = len(session) - 1
             now = f"This log has seqs 0 to {last}." if len(session) else "This log has no events."
-            asked = usage_complaint("NO_SUCH_SEQ", why, now, seq=at, events=len(session))
+            asked = usage_complaint("NO_SUCH_SEQ", one_line(why, 200), now, events=len(session))
             self.refuse(asked, Exit.USAGE, session=session.header.to_wire())
         return session.prefix(at + 1)
 

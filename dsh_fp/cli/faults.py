@@ -37,7 +37,7 @@ def usage_complaint(code: str, why: str, now: str, **data: object) -> Complaint:
     wire: dict[str, object] = {"code": code, "severity": "error", "message": why, "advice": now}
     if data:
         wire["data"] = data
-    return Complaint(why, "", "", now, wire)
+    return Complaint(why, where="", why="", now=now, wire=wire)
 
 
 def tell(err: Output, complaint: Complaint) -> None:

@@ -18,7 +18,7 @@ from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of
 from dsh_fp.cli.page import Page, scalar, seqs_of, source_of
 from dsh_fp.cli.provenance import Brought, brought_by, first_fault
-from dsh_fp.cli.safe import one_line
+from dsh_fp.cli.safe import columns, one_line
 from dsh_fp.core.rejection import Rejection
 
 
@@ -81,10 +81,9 @@ def print_messages(page: Page, brought: list[Brought], *, first: int = 1) -> Non
             page.line(f"   !  {origin}: {mark} {one_line(message.message)}")
             page.value(event.data, 6)
         else:
-            page.line(
-                f"{number:>4}  {page.out.paint(scalar(message['role']), 'speaker')}  "
-                f"{page.out.paint(_origin(one, origin), 'dim')}"
-            )
+            role = scalar(message["role"])
+            lead = f"{number:>4}  {page.out.paint(role, 'speaker')}  "
+            page.wrapped(_origin(one, origin), 6 + columns(role) + 2, "dim", lead=lead)
             page.content(message["content"], 6)
             number += 1
 

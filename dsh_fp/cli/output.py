@@ -13,6 +13,7 @@ from typing import Final, TextIO
 
 PLAIN_WIDTH: Final = 80
 _NARROWEST: Final = 40
+_BATCH_BYTES: Final = 1 << 16
 _STYLES: Final = {
     "bold": "1",
     "dim": "2",
@@ -74,8 +75,13 @@ class Output:
         """Write text as UTF-8 whatever the locale, nothing added."""
         with self._guarded() as stream:
             stream.flush()
+            waiting = bytearray()
             for piece in pieces:
-                stream.buffer.write(piece.encode())
+                waiting += piece.encode()
+                if len(waiting) >= _BATCH_BYTES:
+                    stream.buffer.write(waiting)
+                    waiting.clear()
+            stream.buffer.write(waiting)
 
     def flush(self) -> None:
         """Let out what was written."""

@@ -19,6 +19,7 @@ from dsh_fp.cli.output import Messages, Output, ReaderLeft, Unwritable, discard_
 from dsh_fp.cli.safe import one_line
 
 NAME: Final = "dsh-fp"
+_SHOWN_OF_USAGE: Final = 300
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -97,15 +98,18 @@ class Program(click.Group):
                 code = self.invoke(ctx)
         except click.exceptions.Exit as ended:
             code = ended.exit_code
-        except BrokenPipeError:  # click's own help and version texts
+        # What is read is read under guard, so this is click writing its help.
+        except BrokenPipeError:
             raise ReaderLeft from None
+        except OSError as fault:
+            raise Unwritable(fault.strerror or type(fault).__name__) from fault
         return int(code)
 
 
 def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
     ctx = getattr(wrong, "ctx", None)
     path = NAME if ctx is None else ctx.command_path
-    message = one_line(wrong.format_message())
+    message = one_line(wrong.format_message(), _SHOWN_OF_USAGE)
     now = f"{path} --help says how it is used."
     err = Messages()
     err.line(f"{err.paint('dsh-fp:', 'bad')} {message}")

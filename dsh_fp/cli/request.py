@@ -87,7 +87,7 @@ def _find(
 ) -> PastRequest:
     """The one step asked for; ends the command when it is not one, and says what there is."""
     steps = past_requests(opened.session)
-    asked = f"seq {seq}" if turn is None else f"turn {turn}, step {step}"
+    asked = one_line(f"seq {seq}" if turn is None else f"turn {turn}, step {step}", 200)
     if turn is None:
         found = [past for past in steps if past.seq == seq]
     else:

@@ -71,7 +71,14 @@ def _document(opened: LogFile) -> Iterator[str]:
 
 
 def _entry(event: Event, replaced: Replaced) -> str:
-    entry: dict[str, Any] = {"event": event.to_wire()}
+    # Nothing is kept decoded, so that a long log takes no more memory for being shown.
+    wire: dict[str, Any] = {"type": event.type, "seq": event.seq, "time": event.time}
+    wire["data"] = event.peek_data()
+    if event.has_sources:
+        wire["sourceEventSeqs"] = event.source_event_seqs
+    if event.has_surface_op:
+        wire["surfaceOp"] = event.surface_op
+    entry: dict[str, Any] = {"event": wire}
     if event.seq in replaced.nodes_of:
         entry["replaces"] = replaced.nodes_of[event.seq]
     if event.seq in replaced.by:

@@ -66,7 +66,7 @@ class Event(
     """
 
     # Undecoded (Raw) until looked at, then replaced by the frozen value in the same slot.
-    # `origin`: the line this was read from, or the envelope's keys when they stand oddly.
+    # `origin`: the line this was read from (bytes), or the text it was made with (str).
     type: str
     seq: _Count
     time: _Count
@@ -154,28 +154,30 @@ class Event(
 
     def to_wire(self) -> JsonObject:
         """The event as a JSON object, envelope keys in their own order."""
-        values = {"type": self.type, "seq": self.seq, "time": self.time, "data": self.data}
-        if self.has_sources:
-            values["sourceEventSeqs"] = self.source_event_seqs
-        if self.has_surface_op:
-            values["surfaceOp"] = self.surface_op
-        order = self.key_order
-        return json_object(values if order is ENVELOPE else {key: values[key] for key in order})
+        values = _wire(
+            self.type, self.seq, self.time, self.data, self.source_event_seqs, self.surface_op
+        )
+        if self.stored_sources is UNSET:
+            del values["sourceEventSeqs"]
+        if self.stored_op is UNSET:
+            del values["surfaceOp"]
+        return json_object({key: values[key] for key in self.key_order})
 
     def to_text(self) -> str:
-        """The event's JSON text: that of its value, envelope keys in their own order."""
-        return to_text(self.to_wire())
+        """The event's JSON text: that of its value, envelope keys in their own order.
+
+        It comes from the text the event was read or made with, so it stays true whatever was
+        done to the values that were handed out.
+        """
+        origin: AnyJson = self.origin
+        if type(origin) is str:
+            return origin
+        return to_text(parse_value(origin, MAX_DEPTH + 1))
 
     @property
     def key_order(self) -> tuple[str, ...]:
         """The envelope's keys in the order they were read or are to be written."""
-        order: AnyJson = self.origin
-        if order is None:
-            return ENVELOPE
-        if type(order) is bytes:
-            order = tuple(parse_value(order, MAX_DEPTH + 1))
-            force_setattr(self, "origin", order)
-        return order  # type: ignore[no-any-return]  # a tuple of keys by now
+        return tuple(parse_value(self.origin, MAX_DEPTH + 1))  # type: ignore[arg-type]  # see origin
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):
@@ -219,10 +221,32 @@ def new_event(
     *,
     sources: AnyJson = UNSET,
     op: AnyJson = UNSET,
-    order: tuple[str, ...] | None = None,
+    order: tuple[str, ...] = ENVELOPE,
 ) -> Event:
     """An event of values that are frozen and in range already."""
-    return Event(type, seq, time, data, sources, op, order)  # type: ignore[arg-type]  # Raw slots hold frozen values too
+    values = _wire(type, seq, time, data, sources, op)
+    if sources is UNSET:
+        del values["sourceEventSeqs"]
+    if op is UNSET:
+        del values["surfaceOp"]
+    if order is not ENVELOPE:
+        values = {key: values[key] for key in order if key in values}
+    text: AnyJson = to_text(values)
+    # The slots that hold undecoded text hold frozen values as well.
+    return Event(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
+
+
+def _wire(
+    type: str, seq: int, time: int, data: AnyJson, sources: AnyJson, op: AnyJson
+) -> dict[str, AnyJson]:
+    return {
+        "type": type,
+        "seq": seq,
+        "time": time,
+        "data": data,
+        "sourceEventSeqs": sources,
+        "surfaceOp": op,
+    }
 
 
 def decode_event(wire: object) -> Result[Event, Rejection]:
@@ -263,8 +287,6 @@ def event_of(value: AnyJson) -> Event | Rejection:
     for key in ("seq", "time"):
         if not is_seq(value[key]):
             return bad_envelope(f"{key} is no integer from 0 to 2**53 - 1", key)
-    order = tuple(value)
-    usual = tuple(key for key in ENVELOPE if key in value)
     return new_event(
         value["type"],
         value["seq"],
@@ -272,7 +294,7 @@ def event_of(value: AnyJson) -> Event | Rejection:
         value["data"],
         sources=value.get("sourceEventSeqs", UNSET),
         op=value.get("surfaceOp", UNSET),
-        order=None if order == usual else order,
+        order=tuple(value),
     )
 
 
@@ -321,7 +343,7 @@ def session_header(fields: Mapping[str, object]) -> Result[SessionHeader, Reject
 
     Errors:  NOT_JSON for a lossy value anywhere in the fields; META_INVALID naming the field.
     """
-    frozen = freeze({key: fields[key] for key in HEADER_KEYS if key in fields}, from_text=True)
+    frozen = freeze(known_header_fields(fields))
     if isinstance(frozen, Rejection):
         return Failure(frozen)
     found = dict(frozen)
@@ -339,6 +361,11 @@ def session_header(fields: Mapping[str, object]) -> Result[SessionHeader, Reject
             seed_length=found.get("seedLength"),
         )
     )
+
+
+def known_header_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a session header that have a meaning, in the header's order."""
+    return {key: fields[key] for key in HEADER_KEYS if key in fields}
 
 
 def is_number(value: object) -> bool:
@@ -380,6 +407,7 @@ __all__ = [
     "event_of",
     "is_number",
     "is_seq",
+    "known_header_fields",
     "new_event",
     "session_header",
 ]

@@ -111,12 +111,18 @@ def reduce(
     shaped = as_event(event)
     if isinstance(shaped, Rejection):
         return Failure(shaped.at(seq=state.next_seq))
-    role = vocabulary.role(shaped.type)
+    after = advance(state, shaped, vocabulary)
+    return Failure(after) if isinstance(after, Rejection) else Success(after)
+
+
+def advance(state: State, event: Event, vocabulary: Vocabulary) -> State | Rejection:
+    """`reduce` without the wrapping."""
+    role = vocabulary.role(event.type)
     for check in CHECKS:
-        fault = check(state, shaped, role)
+        fault = check(state, event, role)
         if fault is not None:
-            return Failure(fault)
-    return Success(MOVES[role](state, shaped))
+            return fault
+    return MOVES[role](state, event)
 
 
 def fold(

@@ -48,7 +48,14 @@ class Code(enum.StrEnum):
     META_INVALID = "META_INVALID"
     INVALID_BOUNDARY = "INVALID_BOUNDARY"
     OPEN_TURN = "OPEN_TURN"
-    # trace rules, in the order of SPEC 9
+    # live stores
+    SESSION_ALREADY_EXISTS = "SESSION_ALREADY_EXISTS"
+    SESSION_ALREADY_ATTACHED = "SESSION_ALREADY_ATTACHED"
+    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
+    SESSION_NOT_LIVE = "SESSION_NOT_LIVE"
+    ALREADY_ANNOUNCED = "ALREADY_ANNOUNCED"
+    APPEND_REENTRANT = "APPEND_REENTRANT"
+    # trace rules, in the order they are judged
     SEQ_NOT_INCREASING = "SEQ_NOT_INCREASING"
     TURN_ALREADY_OPEN = "TURN_ALREADY_OPEN"
     TURN_NUMBER = "TURN_NUMBER"
@@ -73,6 +80,7 @@ class Code(enum.StrEnum):
     SEGMENT_INVALID = "SEGMENT_INVALID"
     # findings in a file that could be read
     TORN_TAIL = "TORN_TAIL"
+    TURN_NOT_CLOSED = "TURN_NOT_CLOSED"
     INVALID_UTF8 = "INVALID_UTF8"
     PRECISION = "PRECISION"
     EMPTY_CALL_ID = "EMPTY_CALL_ID"
@@ -86,7 +94,7 @@ NOTES: Final = frozenset({Code.TIME_GOES_BACK, Code.HEADER_KEYS_DROPPED, Code.ID
 FINDINGS: Final = frozenset(
     {
         Code.TORN_TAIL,
-        Code.OPEN_TURN,
+        Code.TURN_NOT_CLOSED,
         Code.INVALID_UTF8,
         Code.PRECISION,
         Code.EMPTY_CALL_ID,
@@ -133,6 +141,12 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "META_INVALID": "Correct the session header's field.",
     "INVALID_BOUNDARY": "Use the seq of an event in the log.",
     "OPEN_TURN": "Choose the seq of a turn/end, or close the turn first.",
+    "SESSION_ALREADY_EXISTS": "Choose another id, or detach the session that has it.",
+    "SESSION_ALREADY_ATTACHED": "Detach it from the other store first.",
+    "SESSION_NOT_FOUND": "No session of this id is live in this store.",
+    "SESSION_NOT_LIVE": "Enter the session into this store first.",
+    "ALREADY_ANNOUNCED": "A session is announced once each time it is entered.",
+    "APPEND_REENTRANT": "Append after the event at hand has been told to every listener.",
     "PAIRING_CORRUPT": "More tool results than tool calls stand before this place.",
     "CHUNK_UNKNOWN": "Only the stream chunk types of the format can be assembled.",
     "BLOCK_INCOMPLETE": "Such a block needs its block-end before it can be used.",
@@ -143,6 +157,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "SEGMENT_EMPTY": "Give the session an id.",
     "SEGMENT_INVALID": "Such a file name was not made from a session id.",
     "TORN_TAIL": "What follows the good bytes was left by a crash; resuming would cut it.",
+    "TURN_NOT_CLOSED": "The session is still running, or a crash cut it; resuming would close it.",
     "INVALID_UTF8": "The bad bytes read as U+FFFD; the original text is lost.",
     "PRECISION": "Readers keep the nearest double; write such a number as a string.",
     "EMPTY_CALL_ID": "Later formats refuse it; give each tool call an id of its own.",
@@ -474,14 +489,62 @@ def invalid_boundary(boundary: object, length: int) -> Rejection:
 def fork_in_open_turn(seq: int, event_type: str) -> Rejection:
     return Rejection(
         Code.OPEN_TURN,
-        f"seq {seq} is a {shown(event_type)}, not a turn/end",
+        f"the boundary is a {shown(event_type)}, not a turn/end",
         seq=seq,
         facts=(("type", event_type),),
     )
 
 
 def turn_still_open(seq: int, turn: str) -> Rejection:
-    return Rejection(Code.OPEN_TURN, f"turn {turn} was never closed", seq=seq)
+    return Rejection(Code.TURN_NOT_CLOSED, f"turn {turn} was never closed", seq=seq)
+
+
+def session_already_exists(session_id: str) -> Rejection:
+    return Rejection(
+        Code.SESSION_ALREADY_EXISTS,
+        f"session {shown(session_id)} is live already",
+        facts=(("session_id", session_id),),
+    )
+
+
+def session_already_attached(session_id: str) -> Rejection:
+    return Rejection(
+        Code.SESSION_ALREADY_ATTACHED,
+        f"session {shown(session_id)} is live in another store",
+        facts=(("session_id", session_id),),
+    )
+
+
+def session_not_found(session_id: str) -> Rejection:
+    return Rejection(
+        Code.SESSION_NOT_FOUND,
+        f"no session {shown(session_id)} is live",
+        facts=(("session_id", session_id),),
+    )
+
+
+def session_not_live(session_id: str) -> Rejection:
+    return Rejection(
+        Code.SESSION_NOT_LIVE,
+        f"this session {shown(session_id)} is not live here",
+        facts=(("session_id", session_id),),
+    )
+
+
+def already_announced(session_id: str) -> Rejection:
+    return Rejection(
+        Code.ALREADY_ANNOUNCED,
+        f"session {shown(session_id)} was announced already",
+        facts=(("session_id", session_id),),
+    )
+
+
+def append_reentrant(session_id: str) -> Rejection:
+    return Rejection(
+        Code.APPEND_REENTRANT,
+        f"an append to session {shown(session_id)} is being told right now",
+        facts=(("session_id", session_id),),
+    )
 
 
 def trace_breach(code: Code, seq: int | None, message: str, **facts: Fact) -> Rejection:

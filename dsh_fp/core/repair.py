@@ -105,9 +105,14 @@ class _Closer:
     sources: AnyJson = UNSET
 
     def event(self, seq: int, time_ms: int) -> Event:
-        order = _CLOSER_ORDER if self.sources is not UNSET else None
         return new_event(
-            self.type, seq, time_ms, self.data, op=self.op, sources=self.sources, order=order
+            self.type,
+            seq,
+            time_ms,
+            self.data,
+            op=self.op,
+            sources=self.sources,
+            order=_CLOSER_ORDER,
         )
 
 

@@ -27,7 +27,7 @@ from dsh_fp.core.header import HeaderInForce
 from dsh_fp.core.log import EMPTY_LOG, EventLog
 from dsh_fp.core.lossless import JsonArray, JsonObject, freeze
 from dsh_fp.core.projection import derive_messages
-from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, fold_run, reduce
+from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, advance, fold_run
 from dsh_fp.core.rejection import (
     Rejection,
     bad_envelope,
@@ -216,29 +216,55 @@ class Session:
         Errors:  NOT_JSON with the path, then the acceptance codes, then the guard's.
         Law:     refusal_changes_nothing.
         """
+        drafted = self._draft(type, data, time, surface_op, source_event_seqs)
+        if isinstance(drafted, Rejection):
+            return Failure(drafted)
+        return self.append_event(drafted)
+
+    def draft(
+        self,
+        type: str,
+        data: object,
+        *,
+        time: int,
+        surface_op: object = None,
+        source_event_seqs: object = None,
+    ) -> Result[Event, Rejection]:
+        """The event that `append` would append: snapshotted, in shape, not yet accepted.
+
+        Errors:  NOT_JSON or TOO_DEEP with the path; BAD_ENVELOPE for a type or time.
+        """
+        drafted = self._draft(type, data, time, surface_op, source_event_seqs)
+        return Failure(drafted) if isinstance(drafted, Rejection) else Success(drafted)
+
+    def _draft(
+        self, type: str, data: object, time: int, surface_op: object, source_event_seqs: object
+    ) -> Event | Rejection:
+        seq = self.state.next_seq
         frozen = freeze(data)
         if isinstance(frozen, Rejection):
-            return Failure(_under(frozen, "data", self.state.next_seq))
-        op = UNSET if surface_op is None else freeze(surface_op)
-        sources = UNSET if source_event_seqs is None else freeze(source_event_seqs)
-        for key, value in (("surfaceOp", op), ("sourceEventSeqs", sources)):
-            if isinstance(value, Rejection):
-                return Failure(_under(value, key, self.state.next_seq))
+            return _under(frozen, "data", seq)
+        op = sources = UNSET
+        if surface_op is not None:
+            op = freeze(surface_op)
+            if isinstance(op, Rejection):
+                return _under(op, "surfaceOp", seq)
+        if source_event_seqs is not None:
+            sources = freeze(source_event_seqs)
+            if isinstance(sources, Rejection):
+                return _under(sources, "sourceEventSeqs", seq)
         if not isinstance(type, str):
-            return Failure(bad_envelope("type is no string", "type").at(seq=self.state.next_seq))
+            return bad_envelope("type is no string", "type").at(seq=seq)
         if not is_seq(time):
-            what = "time is no integer from 0 to 2**53 - 1"
-            return Failure(bad_envelope(what, "time").at(seq=self.state.next_seq))
-        event = new_event(type, self.state.next_seq, time, frozen, sources=sources, op=op)
-        return self.append_event(event)
+            return bad_envelope("time is no integer from 0 to 2**53 - 1", "time").at(seq=seq)
+        return new_event(type, seq, time, frozen, sources=sources, op=op)
 
     def append_event(self, event: Event) -> Result[Session, Rejection]:
         """The session with this event appended as it is, its seq included."""
         before = self.state
-        stepped = reduce(before, event, self.vocabulary)
-        if isinstance(stepped, Failure):
-            return stepped
-        after = stepped.unwrap()
+        after = advance(before, event, self.vocabulary)
+        if isinstance(after, Rejection):
+            return Failure(after)
         guard = self.guard
         if guard is not None:
             admitted = guard.admit(event, after, self.vocabulary)
@@ -293,7 +319,9 @@ class Session:
     def _guard_run(self, guard: Guard, events: Sequence[Event]) -> tuple[Guard | Rejection, int]:
         state = self.state
         for index, event in enumerate(events):
-            state = reduce(state, event, self.vocabulary).unwrap()  # accepted just before
+            after = advance(state, event, self.vocabulary)
+            assert not isinstance(after, Rejection)  # the run was accepted just before
+            state = after
             admitted = guard.admit(event, state, self.vocabulary)
             if isinstance(admitted, Failure):
                 return admitted.failure(), index
@@ -302,6 +330,8 @@ class Session:
 
     def at(self, seq: int) -> Result[Session, Rejection]:
         """The session as it was right after the event with this seq. O(log n), shares all.
+
+        A guard keeps no history: with one, its state is folded again over the prefix.
 
         Errors:  INVALID_BOUNDARY for what is no seq of this log (`True` is none).
         Law:     at_equals_replayed_prefix.

@@ -76,7 +76,7 @@ class TypeRule:
 _UNKNOWN: Final = TypeRule()
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Vocabulary:
     """The event types in use, by name."""
 
@@ -112,6 +112,9 @@ class Vocabulary:
 
     def __hash__(self) -> int:
         return hash(self.rules)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self.rules)} types)"
 
 
 def check_payload(

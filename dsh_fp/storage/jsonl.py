@@ -17,8 +17,8 @@ from typing import IO, Any, Final
 import attrs
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import Event, SessionHeader, session_header
-from dsh_fp.core.lossless import decode_plain, json_object, to_text
+from dsh_fp.core.events import Event, SessionHeader, known_header_fields, session_header
+from dsh_fp.core.lossless import decode_plain, freeze, json_object, to_text
 from dsh_fp.core.rejection import (
     Rejection,
     file_unreadable,
@@ -33,8 +33,6 @@ from dsh_fp.storage.lines import PIECE_BYTES, Lines, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
-# The header line: `type` first, then the fields in this order.
-HEADER_LINE_KEYS: Final = ("version", "id", "createdAt", "cwd", "parentSession", "seedLength")
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
@@ -48,9 +46,9 @@ class Scan:
     tail: Rejection | None
 
     @property
-    def header(self) -> dict[str, Any]:
+    def header(self) -> dict[str, object]:
         """The header's known fields, each as found."""
-        return {key: self.fields[key] for key in HEADER_LINE_KEYS if key in self.fields}
+        return known_header_fields(self.fields)
 
     @property
     def good_bytes(self) -> int:
@@ -141,8 +139,7 @@ def encode_log(header: SessionHeader, events: Iterable[Event]) -> bytes:
 def encode_header(header: SessionHeader) -> str:
     """The header line of a log file, without its LF."""
     wire = header.to_wire()
-    fields = {key: wire[key] for key in HEADER_LINE_KEYS if key in wire}
-    return to_text(json_object({"type": "session", **fields}))
+    return to_text(json_object({"type": "session", **wire}))
 
 
 @contextmanager
@@ -230,7 +227,10 @@ def _accept(scan: Scan, vocabulary: Vocabulary) -> Session | Rejection:
         return fault.at(line_number=index + 2, byte_offset=lines.starts[index])
     if lines.refused is not None:
         return lines.refused
-    header = session_header(scan.fields)
+    known = freeze(known_header_fields(scan.fields), from_text=True)
+    if isinstance(known, Rejection):
+        return known.at(line_number=1, byte_offset=0)
+    header = session_header(known)
     if isinstance(header, Failure):
         unfit: Rejection = header.failure()
         return unfit.at(line_number=1, byte_offset=0)

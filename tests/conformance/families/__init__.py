@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tests.conformance.asking import Family
-from tests.conformance.families import files, turns, values, views
+from tests.conformance.families import files, store, turns, values, views
 
 FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
     {
@@ -25,6 +25,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             files.PATHS,
             turns.TRACE,
             turns.REQUESTS,
+            store.STORE,
         )
     }
 )

@@ -1,0 +1,1 @@
+"""Live sessions: a pure lifecycle machine, and the small shell that acts on it."""

@@ -1,0 +1,577 @@
+"""Live sessions and their store: the shell that runs what the lifecycle decides.
+
+It commits, then notifies: listeners are collected, the one reference is swapped, each is
+called; a listener's failure is reported and stays its own. Appending to a session from
+inside its own notice is refused.
+
+Threads: one lock for each store, held while a command runs and its listeners are told, so
+there is one append at a time; reading `live.session` never locks. Do not wait in a listener
+for another thread that appends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeVar
+
+import attrs
+from returns.result import Failure
+
+from dsh_fp.core.events import Event, SessionHeader
+from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.session import Session
+from dsh_fp.core.vocabulary import STANDARD, Vocabulary
+from dsh_fp.rejected import Rejected, unwrap
+from dsh_fp.store.lifecycle import (
+    NEW_STORE,
+    Announce,
+    Append,
+    Build,
+    Command,
+    Detach,
+    Enter,
+    Entry,
+    Flush,
+    Fork,
+    Hold,
+    Lifecycle,
+    Notice,
+    Prepare,
+    Tell,
+    Unwound,
+    step,
+)
+
+logger: Final = logging.getLogger("dsh_fp.store")
+
+E = TypeVar("E", Build, Hold, Tell)
+Listener = Callable[..., Any]
+_META_KEYS: Final = ("createdAt", "cwd", "parentSession", "seedLength")
+
+
+def system_clock() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def numbered_id(number: int) -> str:
+    """The made-up id with this number: `session-1`, `session-2`, ..."""
+    return f"session-{number}"
+
+
+@attrs.frozen
+class Contained:
+    """A failure that reached nobody: of a listener, its awaitable, or a disposal's gate."""
+
+    notice: Notice
+    how: Literal["threw", "rejected", "gate"]
+    session_id: str
+    error: BaseException
+
+
+def log_contained(failure: Contained) -> None:
+    """Write a contained failure to the logger `dsh_fp.store`."""
+    logger.warning(
+        "a %s listener of session %r failed (%s)",
+        failure.notice,
+        failure.session_id,
+        failure.how,
+        exc_info=failure.error,
+    )
+
+
+class LiveSession:
+    """The one reference to a session that grows; `.session` is its present value.
+
+    Made by a store, or by calling the class for one that no store knows yet.
+    """
+
+    def __init__(self, session: Session, *, clock: Callable[[], int] = system_clock) -> None:
+        self._session = session
+        self._clock = clock
+        self._store: SessionStore | None = None
+
+    @property
+    def session(self) -> Session:
+        """The value right now; whoever took it keeps it."""
+        return self._session
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._session.header.id
+
+    @property
+    def header(self) -> SessionHeader:
+        """The session's header."""
+        return self._session.header
+
+    @property
+    def store(self) -> SessionStore | None:
+        """The store this object is live in, if any."""
+        return self._store
+
+    def __len__(self) -> int:
+        return len(self._session)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def append(
+        self,
+        type: str,
+        data: object,
+        *,
+        time: int | None = None,
+        surface_op: object = None,
+        source_event_seqs: object = None,
+    ) -> Event:
+        """Append one event and tell the store's listeners; the event that was appended.
+
+        Units:   time is epoch milliseconds; the clock's when not given.
+        Errors:  Rejected: NOT_JSON, APPEND_REENTRANT, then the acceptance codes. What a gate
+                 raises comes out as it is. In each case nothing has changed.
+        """
+        fields = {"surface_op": surface_op, "source_event_seqs": source_event_seqs}
+        at = self._clock() if time is None else time
+        store = self._store
+        if store is None:
+            event = unwrap(self._session.draft(type, data, time=at, **fields))
+            self._session = unwrap(self._session.append_event(event))
+            return event
+        return store._append(self, type, data, at, fields)  # noqa: SLF001  # one pair of classes
+
+    def __repr__(self) -> str:
+        return f"LiveSession({self._session!r})"
+
+
+@attrs.frozen
+class _Registration:
+    notice: Notice
+    listener: Listener
+    scope: Hashable
+    gate: bool
+
+
+class SessionStore:
+    """Sessions that are live, by id; who is told what happens to them.
+
+    `clock` answers epoch milliseconds, `make_id` the id with a number, `report` takes the
+    failures that reach nobody else (by default they are logged).
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], int] = system_clock,
+        make_id: Callable[[int], str] = numbered_id,
+        report: Callable[[Contained], None] = log_contained,
+        vocabulary: Vocabulary = STANDARD,
+    ) -> None:
+        self._clock = clock
+        self._make_id = make_id
+        self._report = report
+        self._vocabulary = vocabulary
+        self._lock = threading.RLock()
+        self._state: Lifecycle = NEW_STORE
+        self._registrations: tuple[_Registration, ...] = ()
+        self._objects: dict[int, LiveSession] = {}  # by entry serial
+        self._tasks: set[asyncio.Future[Any]] = set()  # kept, or the loop would lose them
+
+    # ---- who is told ---------------------------------------------------------------------
+
+    def on(
+        self, notice: Notice, listener: Listener, *, scope: Hashable = None, gate: bool = False
+    ) -> Callable[[], None]:
+        """Have a listener told of a notice; the answer takes it back.
+
+        `created`, `disposed` and `flush` give it the LiveSession, `event` the event too.
+        With a scope it hears that scope's sessions only. A gate is asked before any listener
+        is told, and what it raises stops the notice.
+        """
+        registration = _Registration(notice, listener, scope, gate)
+        with self._lock:
+            self._registrations = (*self._registrations, registration)
+
+        def off() -> None:
+            with self._lock:
+                self._registrations = tuple(
+                    kept for kept in self._registrations if kept is not registration
+                )
+
+        return off
+
+    # ---- the lifecycle -------------------------------------------------------------------
+
+    def create(
+        self,
+        id: str | None = None,
+        *,
+        seed: Iterable[object] = (),
+        meta: Mapping[str, object] | None = None,
+        scope: Hashable = None,
+    ) -> LiveSession:
+        """A session that is live and announced. Detach it by `detach`, or use `owner`.
+
+        `meta` holds wire fields of the session header; `createdAt` is the clock's by default.
+
+        Errors:  Rejected, as by `prepare` and `enter`; what a created listener or gate raises
+                 undoes the entry and comes out.
+        """
+        live, _ = self._create(id, seed, meta, scope)
+        return live
+
+    def prepare(
+        self,
+        id: str | None = None,
+        *,
+        seed: Iterable[object] = (),
+        meta: Mapping[str, object] | None = None,
+    ) -> LiveSession:
+        """A session that is checked and built, but not live; its made-up id is used up.
+
+        Errors:  Rejected: SESSION_ALREADY_EXISTS, the seed's fault, NOT_JSON, META_INVALID.
+        """
+        with self._lock:
+            return LiveSession(self._build(id, seed, meta), clock=self._clock)
+
+    def enter(self, live: LiveSession, *, scope: Hashable = None) -> Callable[[], None]:
+        """Make a session live without telling anyone; the answer detaches it again.
+
+        The detach is idempotent and never touches a later session of the same id; asked for
+        while the session is being told, it waits for that to unwind.
+
+        Errors:  Rejected: SESSION_ALREADY_EXISTS, SESSION_ALREADY_ATTACHED.
+        """
+        return self._detacher(self._enter(live, scope))
+
+    def announce(self, live: LiveSession) -> None:
+        """Tell `created`, once. A listener that raises stops it; the session stays live.
+
+        Errors:  Rejected: SESSION_NOT_LIVE, ALREADY_ANNOUNCED; what a listener or gate raises.
+        """
+        with self._lock:
+            (tell,) = self._step(Announce(live.id, live), Tell)
+            try:
+                self._ask_gates("created", tell.entry, live)
+                for told in self._listeners("created", tell.entry):
+                    self._await_later("created", live, told.listener(live))
+            finally:
+                self._unwind(tell)
+
+    def detach(self, live: LiveSession) -> None:
+        """Take a session out of the store; one that is not live here is left alone."""
+        with self._lock:
+            entry = self._state.entry_of(live.id, live)
+            if entry is not None:
+                self._detach(entry)
+
+    def fork(
+        self,
+        source: LiveSession | str,
+        boundary: int | None = None,
+        *,
+        child_id: str | None = None,
+        scope: Hashable = None,
+    ) -> LiveSession:
+        """A live child of a live session, sharing the events through `boundary`.
+
+        Errors:  Rejected: SESSION_ALREADY_EXISTS, SESSION_NOT_FOUND, SESSION_NOT_LIVE,
+                 INVALID_BOUNDARY, OPEN_TURN, then as by `create`.
+        """
+        with self._lock:
+            token = None if isinstance(source, str) else source
+            source_id = source if isinstance(source, str) else source.id
+            (hold,) = self._step(Fork(source_id, token, child_id), Hold)
+            parent = self._objects[hold.entry.serial].session
+            child = unwrap(parent.fork(boundary, created_at=self._clock()))
+            (build,) = self._step(Prepare(child_id, self._make_id), Build)
+            named = child.with_header(attrs.evolve(child.header, id=build.id))
+            live = LiveSession(named, clock=self._clock)
+            self._go_live(live, scope)
+            return live
+
+    async def flush(self, live: LiveSession) -> None:
+        """Start every flush listener, wait for all, then raise the first failure if any.
+
+        The first in order of registration. Runs under asyncio, and so under anyio on it.
+
+        Errors:  Rejected: SESSION_NOT_LIVE. What a gate or listener raised.
+        """
+        outcomes = self._start_flush(live)
+        waiting = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        ended = iter(await asyncio.gather(*waiting, return_exceptions=True))
+        for outcome in outcomes:
+            failure = outcome if isinstance(outcome, BaseException) else next(ended)
+            if isinstance(failure, BaseException):
+                raise failure
+
+    def flush_sync(self, live: LiveSession) -> None:
+        """`flush` without an event loop: for stores whose flush listeners are all plain.
+
+        Errors:  as `flush`; TypeError for a listener that answered an awaitable.
+        """
+        first: BaseException | None = None
+        for outcome in self._start_flush(live):
+            failure = outcome
+            if not isinstance(outcome, BaseException):
+                if outcome is _DONE:
+                    continue
+                _close(outcome)
+                failure = TypeError("a flush listener answered an awaitable: use `await flush`")
+            if first is None and isinstance(failure, BaseException):
+                first = failure
+        if first is not None:
+            raise first
+
+    def get(self, id: str) -> LiveSession | None:
+        """The live session of this id, if any."""
+        entry = self._state.entries.get(id)
+        return None if entry is None else self._objects.get(entry.serial)
+
+    def list(self) -> tuple[LiveSession, ...]:
+        """The live sessions in order of entering."""
+        with self._lock:
+            return tuple(self._objects[entry.serial] for entry in self._state.in_order())
+
+    def owner(self) -> Owner:
+        """A context manager that detaches what was created through it."""
+        return Owner(self)
+
+    # ---- what stands behind it -----------------------------------------------------------
+
+    def _create(
+        self,
+        id: str | None,
+        seed: Iterable[object],
+        meta: Mapping[str, object] | None,
+        scope: Hashable,
+    ) -> tuple[LiveSession, Callable[[], None]]:
+        with self._lock:
+            live = LiveSession(self._build(id, seed, meta), clock=self._clock)
+            return live, self._detacher(self._go_live(live, scope))
+
+    def _go_live(self, live: LiveSession, scope: Hashable) -> Entry:
+        entry = self._enter(live, scope)
+        try:
+            self.announce(live)
+        except BaseException:
+            self._detach(entry)
+            raise
+        return entry
+
+    def _build(
+        self, id: str | None, seed: Iterable[object], meta: Mapping[str, object] | None
+    ) -> Session:
+        (build,) = self._step(Prepare(id, self._make_id), Build)
+        given = {key: meta[key] for key in _META_KEYS if key in meta} if meta else {}
+        if given.get("createdAt") is None:
+            given["createdAt"] = self._clock()
+        header = {"id": build.id, **given}
+        return unwrap(Session.replay(seed, header, vocabulary=self._vocabulary))
+
+    def _enter(self, live: LiveSession, scope: Hashable) -> Entry:
+        with self._lock:
+            elsewhere = live.store is not None and live.store is not self
+            command = Enter(live.id, live, scope, elsewhere)
+            (hold,) = self._step(command, Hold)
+            self._objects[hold.entry.serial] = live
+            live._store = self  # noqa: SLF001  # one pair of classes
+            return hold.entry
+
+    def _detacher(self, entry: Entry) -> Callable[[], None]:
+        return lambda: self._detach(entry)
+
+    def _detach(self, entry: Entry) -> None:
+        with self._lock:
+            self._dispose(self._step(Detach(entry.id, entry.serial), Tell), entry)
+
+    def _unwind(self, tell: Tell) -> None:
+        entry = tell.entry
+        self._dispose(self._step(Unwound(entry.id, entry.serial, tell.notice), Tell), entry)
+
+    def _dispose(self, tells: tuple[Tell, ...], entry: Entry) -> None:
+        """What follows when an entry may have gone."""
+        current = self._state.entries.get(entry.id)
+        if current is not None and current.serial == entry.serial:
+            return
+        live = self._objects.pop(entry.serial, None)
+        if live is None:
+            return
+        live._store = None  # noqa: SLF001  # one pair of classes
+        for tell in tells:
+            try:
+                self._ask_gates("disposed", tell.entry, live)
+            except Exception as error:  # noqa: BLE001  # strangers' code: contained and reported
+                self._report(Contained("disposed", "gate", live.id, error))
+                return
+            self._tell("disposed", tell.entry, live, live)
+
+    def _append(
+        self, live: LiveSession, type: str, data: object, time: int, fields: dict[str, object]
+    ) -> Event:
+        with self._lock:
+            event = unwrap(live.session.draft(type, data, time=time, **fields))
+            tells = self._step(Append(live.id, live), Tell)
+            if not tells:
+                live._session = unwrap(live.session.append_event(event))  # noqa: SLF001
+                return event
+            (tell,) = tells
+            try:
+                appended = unwrap(live.session.append_event(event))
+                self._ask_gates("event", tell.entry, live, event)
+                listeners = self._listeners("event", tell.entry)
+                live._session = appended  # noqa: SLF001  # the commit
+                self._tell("event", tell.entry, live, live, event, listeners=listeners)
+            finally:
+                self._unwind(tell)
+            return event
+
+    def _start_flush(self, live: LiveSession) -> list[Any]:
+        """Each flush listener's failure, or the awaitable to wait for."""
+        with self._lock:
+            (tell,) = self._step(Flush(live.id, live), Tell)
+            self._ask_gates("flush", tell.entry, live)
+            listeners = self._listeners("flush", tell.entry)
+        outcomes: list[Any] = []
+        for told in listeners:
+            try:
+                answer = told.listener(live)
+            except Exception as error:  # noqa: BLE001  # raised when all have been started
+                outcomes.append(error)
+            else:
+                outcomes.append(_started(answer))
+        return outcomes
+
+    def _step(self, command: Command, kind: type[E]) -> tuple[E, ...]:
+        """Take a step; the effects, which are all of one kind for one command."""
+        stepped = step(self._state, command)
+        if isinstance(stepped, Failure):
+            refusal: Rejection = stepped.failure()
+            raise Rejected(refusal)
+        self._state, effects = stepped.unwrap()
+        return tuple(effect for effect in effects if isinstance(effect, kind))
+
+    def _listeners(
+        self, notice: Notice, entry: Entry, *, gates: bool = False
+    ) -> tuple[_Registration, ...]:
+        return tuple(
+            registration
+            for registration in self._registrations
+            if registration.notice == notice
+            and registration.gate is gates
+            and (registration.scope is None or registration.scope == entry.scope)
+        )
+
+    def _ask_gates(self, notice: Notice, entry: Entry, *arguments: object) -> None:
+        for gate in self._listeners(notice, entry, gates=True):
+            gate.listener(*arguments)
+
+    def _tell(
+        self,
+        notice: Notice,
+        entry: Entry,
+        live: LiveSession,
+        *arguments: object,
+        listeners: tuple[_Registration, ...] | None = None,
+    ) -> None:
+        """Call each listener; a failure is reported and reaches nobody else."""
+        told = self._listeners(notice, entry) if listeners is None else listeners
+        for registration in told:
+            try:
+                answer = registration.listener(*arguments)
+            except Exception as error:  # noqa: BLE001  # strangers' code: contained and reported
+                self._report(Contained(notice, "threw", live.id, error))
+            else:
+                self._await_later(notice, live, answer)
+
+    def _await_later(self, notice: Notice, live: LiveSession, answer: object) -> None:
+        """Let an awaitable that a listener answered run; its failure is only reported."""
+        if not inspect.isawaitable(answer):
+            return
+
+        def ended(task: asyncio.Future[Any]) -> None:
+            self._tasks.discard(task)
+            error = None if task.cancelled() else task.exception()
+            if error is not None:
+                self._report(Contained(notice, "rejected", live.id, error))
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError as error:
+            _close(answer)
+            self._report(Contained(notice, "rejected", live.id, error))
+            return
+        task = asyncio.ensure_future(answer)
+        self._tasks.add(task)
+        task.add_done_callback(ended)
+
+
+class Owner:
+    """Owns the sessions created through it: leaving the context detaches them, last first."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._detaches: list[Callable[[], None]] = []
+
+    def create(
+        self,
+        id: str | None = None,
+        *,
+        seed: Iterable[object] = (),
+        meta: Mapping[str, object] | None = None,
+        scope: Hashable = None,
+    ) -> LiveSession:
+        """As `SessionStore.create`; the session goes when its owner does."""
+        live, detach = self._store._create(id, seed, meta, scope)  # noqa: SLF001  # its own store
+        self._detaches.append(detach)
+        return live
+
+    def close(self) -> None:
+        """Detach every session that was created through this owner."""
+        while self._detaches:
+            self._detaches.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Done(Awaitable[None]):
+    """What a listener that answered nothing amounts to: done already."""
+
+    def __await__(self) -> Iterator[Any]:
+        yield from ()
+
+
+_DONE: Final = _Done()
+
+
+def _started(answer: object) -> Any:  # noqa: ANN401  # a stranger's awaitable, of any kind
+    if not inspect.isawaitable(answer):
+        return _DONE
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return answer  # flush_sync refuses it
+    return asyncio.ensure_future(answer)
+
+
+def _close(answer: object) -> None:
+    """Keep a coroutine that will never run from warning about it."""
+    close = getattr(answer, "close", None)
+    if callable(close):
+        close()

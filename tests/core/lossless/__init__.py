@@ -1,0 +1,1 @@
+"""Examples for `dsh_fp.core.lossless`: values, their checks, their text."""

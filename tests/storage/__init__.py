@@ -1,0 +1,1 @@
+"""Examples for `dsh_fp.storage`, one module for each of its modules."""
