@@ -155,7 +155,12 @@ class Event(
     def to_wire(self) -> JsonObject:
         """The event as a JSON object, envelope keys in their own order."""
         values = _wire(
-            self.type, self.seq, self.time, self.data, self.source_event_seqs, self.surface_op
+            self.type,
+            self.seq,
+            self.time,
+            self.data,
+            sources=self.source_event_seqs,
+            op=self.surface_op,
         )
         if self.stored_sources is UNSET:
             del values["sourceEventSeqs"]
@@ -224,7 +229,7 @@ def new_event(
     order: tuple[str, ...] = ENVELOPE,
 ) -> Event:
     """An event of values that are frozen and in range already."""
-    values = _wire(type, seq, time, data, sources, op)
+    values = _wire(type, seq, time, data, sources=sources, op=op)
     if sources is UNSET:
         del values["sourceEventSeqs"]
     if op is UNSET:
@@ -237,7 +242,7 @@ def new_event(
 
 
 def _wire(
-    type: str, seq: int, time: int, data: AnyJson, sources: AnyJson, op: AnyJson
+    type: str, seq: int, time: int, data: AnyJson, *, sources: AnyJson, op: AnyJson
 ) -> dict[str, AnyJson]:
     return {
         "type": type,

@@ -78,6 +78,10 @@ class Code(enum.StrEnum):
     VERSION_UNSUPPORTED = "VERSION_UNSUPPORTED"
     SEGMENT_EMPTY = "SEGMENT_EMPTY"
     SEGMENT_INVALID = "SEGMENT_INVALID"
+    # durable writing
+    WRITER_CONFLICT = "WRITER_CONFLICT"
+    STORAGE_FAILED = "STORAGE_FAILED"
+    NOT_STORABLE = "NOT_STORABLE"
     # findings in a file that could be read
     TORN_TAIL = "TORN_TAIL"
     TURN_NOT_CLOSED = "TURN_NOT_CLOSED"
@@ -156,6 +160,9 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "VERSION_UNSUPPORTED": "Read it with a release that knows this version.",
     "SEGMENT_EMPTY": "Give the session an id.",
     "SEGMENT_INVALID": "Such a file name was not made from a session id.",
+    "WRITER_CONFLICT": "Nothing was written and no event is lost: resume from what is stored.",
+    "STORAGE_FAILED": "The events are kept in memory; mend the cause and flush again.",
+    "NOT_STORABLE": "Nothing was written; store it as JSONL, which holds every session.",
     "TORN_TAIL": "What follows the good bytes was left by a crash; resuming would cut it.",
     "TURN_NOT_CLOSED": "The session is still running, or a crash cut it; resuming would close it.",
     "INVALID_UTF8": "The bad bytes read as U+FFFD; the original text is lost.",
@@ -615,6 +622,29 @@ def torn_tail(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> Re
         line_number=line_number,
         byte_offset=byte_offset,
         facts=tuple(facts.items()),
+    )
+
+
+def writer_conflict(session_id: str, path: str, what: str) -> Rejection:
+    return Rejection(
+        Code.WRITER_CONFLICT,
+        f"session {shown(session_id)} has another writer: {what}",
+        file=path,
+        facts=(("session_id", session_id),),
+    )
+
+
+def not_storable(session_id: str, what: str) -> Rejection:
+    return Rejection(
+        Code.NOT_STORABLE,
+        f"session {shown(session_id)} cannot be stored there: {what}",
+        facts=(("session_id", session_id),),
+    )
+
+
+def storage_failed(path: str, cause: str) -> Rejection:
+    return Rejection(
+        Code.STORAGE_FAILED, f"could not be written: {cause}", file=path, facts=(("cause", cause),)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
@@ -27,8 +27,10 @@ from dsh_fp.core.rejection import (
     torn_tail,
     version_unsupported,
 )
+from dsh_fp.core.repair import interrupted_turn_closers
 from dsh_fp.core.session import Session
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
+from dsh_fp.storage.backend import Stored
 from dsh_fp.storage.lines import PIECE_BYTES, Lines, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
@@ -121,6 +123,12 @@ def read(source: Source, *, vocabulary: Vocabulary = STANDARD) -> Result[LogFile
     return Success(LogFile(accepted.header, accepted, scanned.good_bytes, size, file, scanned))
 
 
+def stored_log(log: LogFile, where: str) -> Stored:
+    """What a log file holds, and what resuming it would take."""
+    closers = interrupted_turn_closers(log.session.events)
+    return Stored(log.session, where, log.size - log.good_bytes, closers)
+
+
 def scan_log(content: bytes) -> Result[Scan, Rejection]:
     """A log file by its line structure and seqs, before versions and events are judged.
 
@@ -136,10 +144,47 @@ def encode_log(header: SessionHeader, events: Iterable[Event]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
+def event_line(event: Event) -> bytes:
+    """An event's text as the bytes of its line, without the LF."""
+    return event.to_text().encode()
+
+
+def read_header(path: str | os.PathLike[str]) -> Result[SessionHeader, Rejection]:
+    """The session header of a log file, from its first line alone.
+
+    Errors:  FILE_UNREADABLE, LOG_HEADER_INVALID, VERSION_UNSUPPORTED, META_INVALID.
+    """
+    file = os.fspath(path)
+    try:
+        with open(path, "rb") as opened:
+            line = opened.readline()
+    except OSError as fault:
+        return Failure(file_unreadable(file, fault.strerror or type(fault).__name__))
+    fields = header_line_fields(line.removesuffix(b"\n"), ended=line.endswith(b"\n"))
+    if isinstance(fields, Rejection):
+        return Failure(fields.at(file=file))
+    if fields["version"] != 0:
+        return Failure(version_unsupported(fields["version"]).at(file=file))
+    return header_of(fields).alt(lambda fault: fault.at(file=file, line_number=1, byte_offset=0))
+
+
+def header_of(fields: Mapping[str, object]) -> Result[SessionHeader, Rejection]:
+    """The session header of fields as they were read, numbers as in JSON text.
+
+    Errors:  NOT_JSON, META_INVALID.
+    """
+    known = freeze(known_header_fields(fields), from_text=True)
+    return Failure(known) if isinstance(known, Rejection) else session_header(known)
+
+
 def encode_header(header: SessionHeader) -> str:
     """The header line of a log file, without its LF."""
-    wire = header.to_wire()
-    return to_text(json_object({"type": "session", **wire}))
+    return encode_fields(header.to_wire())
+
+
+def encode_fields(fields: Mapping[str, object]) -> str:
+    """The header line of these fields, in their order."""
+    return to_text(json_object({"type": "session", **fields}))
 
 
 @contextmanager
@@ -175,7 +220,7 @@ def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
         if b"\n" in piece:
             break
     header_line, ended, rest = first.partition(b"\n")
-    fields = _header_fields(header_line, ended=bool(ended))
+    fields = header_line_fields(header_line, ended=bool(ended))
     if isinstance(fields, Rejection):
         return fields
     # What another version's lines mean is not for us to judge, so this comes first.
@@ -197,7 +242,7 @@ def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
     return Scan(fields, lines, torn_tail(*place, **facts))
 
 
-def _header_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejection:
+def header_line_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejection:
     """The header line's fields as JavaScript would read them, infinities included."""
     if not line and not ended:
         return log_header_invalid("empty-log", "the file is empty")
@@ -227,10 +272,7 @@ def _accept(scan: Scan, vocabulary: Vocabulary) -> Session | Rejection:
         return fault.at(line_number=index + 2, byte_offset=lines.starts[index])
     if lines.refused is not None:
         return lines.refused
-    known = freeze(known_header_fields(scan.fields), from_text=True)
-    if isinstance(known, Rejection):
-        return known.at(line_number=1, byte_offset=0)
-    header = session_header(known)
+    header = header_of(scan.fields)
     if isinstance(header, Failure):
         unfit: Rejection = header.failure()
         return unfit.at(line_number=1, byte_offset=0)

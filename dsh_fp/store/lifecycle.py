@@ -46,7 +46,7 @@ class Entry:
 class Lifecycle:
     """All that a store knows: its entries by id, and how many ids it has made up."""
 
-    entries: PMap[str, Entry] = attrs.field(factory=pmap)
+    entries: PMap[str, Entry] = pmap()
     ids_made: int = 0
     entered: int = 0
 

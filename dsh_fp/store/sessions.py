@@ -5,8 +5,8 @@ called; a listener's failure is reported and stays its own. Appending to a sessi
 inside its own notice is refused.
 
 Threads: one lock for each store, held while a command runs and its listeners are told, so
-there is one append at a time; reading `live.session` never locks. Do not wait in a listener
-for another thread that appends.
+there is one append at a time; a session that no store knows has a lock of its own. Reading
+`live.session` never locks. Do not wait in a listener for another thread that appends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import inspect
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeVar
 
@@ -96,6 +96,7 @@ class LiveSession:
         self._session = session
         self._clock = clock
         self._store: SessionStore | None = None
+        self._lock = threading.RLock()  # for as long as no store's lock keeps others away
 
     @property
     def session(self) -> Session:
@@ -138,14 +139,34 @@ class LiveSession:
         Errors:  Rejected: NOT_JSON, APPEND_REENTRANT, then the acceptance codes. What a gate
                  raises comes out as it is. In each case nothing has changed.
         """
-        fields = {"surface_op": surface_op, "source_event_seqs": source_event_seqs}
-        at = self._clock() if time is None else time
-        store = self._store
-        if store is None:
-            event = unwrap(self._session.draft(type, data, time=at, **fields))
+
+        def draft() -> Event:
+            drafted = self._session.draft(
+                type,
+                data,
+                time=self._clock() if time is None else time,
+                surface_op=surface_op,
+                source_event_seqs=source_event_seqs,
+            )
+            return unwrap(drafted)
+
+        while True:  # another thread may move it to another store in between
+            store = self._store
+            if store is None:
+                event = self._append(draft)
+            else:
+                event = store._append(self, draft)  # pyright: ignore[reportPrivateUsage]
+            if event is not None:
+                return event
+
+    def _append(self, draft: Callable[[], Event]) -> Event | None:
+        """The event, appended in silence; None when a store has this object after all."""
+        with self._lock:
+            if self._store is not None:
+                return None
+            event = draft()
             self._session = unwrap(self._session.append_event(event))
             return event
-        return store._append(self, type, data, at, fields)  # noqa: SLF001  # one pair of classes
 
     def __repr__(self) -> str:
         return f"LiveSession({self._session!r})"
@@ -240,6 +261,10 @@ class SessionStore:
         """
         with self._lock:
             return LiveSession(self._build(id, seed, meta), clock=self._clock)
+
+    def adopt(self, session: Session) -> LiveSession:
+        """A live object for a session that was built elsewhere, not entered yet."""
+        return LiveSession(session, clock=self._clock)
 
     def enter(self, live: LiveSession, *, scope: Hashable = None) -> Callable[[], None]:
         """Make a session live without telling anyone; the answer detaches it again.
@@ -377,12 +402,12 @@ class SessionStore:
         return unwrap(Session.replay(seed, header, vocabulary=self._vocabulary))
 
     def _enter(self, live: LiveSession, scope: Hashable) -> Entry:
-        with self._lock:
+        with self._lock, live._lock:  # pyright: ignore[reportPrivateUsage]  # one pair of classes
             elsewhere = live.store is not None and live.store is not self
             command = Enter(live.id, live, scope, elsewhere)
             (hold,) = self._step(command, Hold)
             self._objects[hold.entry.serial] = live
-            live._store = self  # noqa: SLF001  # one pair of classes
+            live._store = self  # pyright: ignore[reportPrivateUsage]
             return hold.entry
 
     def _detacher(self, entry: Entry) -> Callable[[], None]:
@@ -404,7 +429,7 @@ class SessionStore:
         live = self._objects.pop(entry.serial, None)
         if live is None:
             return
-        live._store = None  # noqa: SLF001  # one pair of classes
+        live._store = None  # pyright: ignore[reportPrivateUsage]  # one pair of classes
         for tell in tells:
             try:
                 self._ask_gates("disposed", tell.entry, live)
@@ -413,41 +438,30 @@ class SessionStore:
                 return
             self._tell("disposed", tell.entry, live, live)
 
-    def _append(
-        self, live: LiveSession, type: str, data: object, time: int, fields: dict[str, object]
-    ) -> Event:
+    def _append(self, live: LiveSession, draft: Callable[[], Event]) -> Event | None:
+        """The event, appended and told; None when this store has the object no more."""
         with self._lock:
-            event = unwrap(live.session.draft(type, data, time=time, **fields))
-            tells = self._step(Append(live.id, live), Tell)
-            if not tells:
-                live._session = unwrap(live.session.append_event(event))  # noqa: SLF001
-                return event
-            (tell,) = tells
+            if live.store is not self:
+                return None
+            event = draft()
+            (tell,) = self._step(Append(live.id, live), Tell)
             try:
                 appended = unwrap(live.session.append_event(event))
                 self._ask_gates("event", tell.entry, live, event)
                 listeners = self._listeners("event", tell.entry)
-                live._session = appended  # noqa: SLF001  # the commit
+                live._session = appended  # pyright: ignore[reportPrivateUsage]  # the commit
                 self._tell("event", tell.entry, live, live, event, listeners=listeners)
             finally:
                 self._unwind(tell)
             return event
 
-    def _start_flush(self, live: LiveSession) -> list[Any]:
+    def _start_flush(self, live: LiveSession) -> tuple[Any, ...]:
         """Each flush listener's failure, or the awaitable to wait for."""
         with self._lock:
             (tell,) = self._step(Flush(live.id, live), Tell)
             self._ask_gates("flush", tell.entry, live)
             listeners = self._listeners("flush", tell.entry)
-        outcomes: list[Any] = []
-        for told in listeners:
-            try:
-                answer = told.listener(live)
-            except Exception as error:  # noqa: BLE001  # raised when all have been started
-                outcomes.append(error)
-            else:
-                outcomes.append(_started(answer))
-        return outcomes
+        return tuple(_started(told.listener, live) for told in listeners)
 
     def _step(self, command: Command, kind: type[E]) -> tuple[E, ...]:
         """Take a step; the effects, which are all of one kind for one command."""
@@ -471,7 +485,10 @@ class SessionStore:
 
     def _ask_gates(self, notice: Notice, entry: Entry, *arguments: object) -> None:
         for gate in self._listeners(notice, entry, gates=True):
-            gate.listener(*arguments)
+            answer = gate.listener(*arguments)
+            if inspect.isawaitable(answer):  # would let everything pass
+                _close(answer)
+                raise TypeError(f"a {notice} gate answered an awaitable: gates cannot wait")
 
     def _tell(
         self,
@@ -529,7 +546,7 @@ class Owner:
         scope: Hashable = None,
     ) -> LiveSession:
         """As `SessionStore.create`; the session goes when its owner does."""
-        live, detach = self._store._create(id, seed, meta, scope)  # noqa: SLF001  # its own store
+        live, detach = self._store._create(id, seed, meta, scope)  # pyright: ignore[reportPrivateUsage]  # its own
         self._detaches.append(detach)
         return live
 
@@ -553,21 +570,19 @@ class Owner:
 class _Done(Awaitable[None]):
     """What a listener that answered nothing amounts to: done already."""
 
-    def __await__(self) -> Iterator[Any]:
+    def __await__(self) -> Generator[Any, None, None]:
         yield from ()
 
 
 _DONE: Final = _Done()
 
 
-def _started(answer: object) -> Any:  # noqa: ANN401  # a stranger's awaitable, of any kind
-    if not inspect.isawaitable(answer):
-        return _DONE
+def _started(listener: Listener, live: LiveSession) -> BaseException | Awaitable[Any]:
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return answer  # flush_sync refuses it
-    return asyncio.ensure_future(answer)
+        answer = listener(live)
+    except Exception as error:  # noqa: BLE001  # raised when all have been started
+        return error
+    return answer if inspect.isawaitable(answer) else _DONE
 
 
 def _close(answer: object) -> None:

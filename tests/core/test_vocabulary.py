@@ -22,7 +22,7 @@ from dsh_fp import (
     strict,
 )
 from dsh_fp.core.vocabulary import check_payload
-from tests.core.making import event, header, step_start, text, turn_start, user
+from tests.core.making import event, header, step_start, text, turn_start
 
 SURFACE_TYPES = {
     "user/message",
@@ -224,9 +224,3 @@ def test_an_optional_field_may_be_absent_but_not_wrong() -> None:
     assert judged(fields) is None
     assert judged({**fields, "usage": {}}) is None
     assert judged({**fields, "usage": []}) == "$.data.usage"
-
-
-def test_every_kind_is_described() -> None:
-    """A kind's value is the phrase that a rejection ends with."""
-    assert all(kind.value for kind in Kind)
-    assert user(0)["data"]["content"][0]["type"] == "text"
