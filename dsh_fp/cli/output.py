@@ -49,9 +49,10 @@ class Output:
             and not os.environ.get("NO_COLOR")
             and os.environ.get("TERM") != "dumb"
         )
-        if isinstance(stream, TextIOWrapper):
-            # An encoding that lacks a character must not end the command.
-            stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, TextIOWrapper) and stream.errors != "backslashreplace":
+            # An encoding that lacks a character must not end the command. This flushes.
+            with self._guarded():
+                stream.reconfigure(errors="backslashreplace")
 
     @property
     def width(self) -> int:

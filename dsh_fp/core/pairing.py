@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import Event
+from dsh_fp.core.events import Event, is_seq
 from dsh_fp.core.lossless import JsonObject
 from dsh_fp.core.rejection import Rejection, pairing_corrupt
 
@@ -25,7 +25,7 @@ def is_balanced_cut(nodes: Iterable[Event], before: int | None) -> Result[bool, 
     """
     waiting = 0
     for event in nodes:
-        if event.seq == before and before is not None:
+        if is_seq(before) and event.seq == before:
             break
         if event.type == "assistant/message":
             waiting += _count_calls(event)

@@ -223,7 +223,7 @@ class Rejection:
     @property
     def where(self) -> str:
         """File, line, seq and path, as far as they are known; may be empty."""
-        parts = [] if self.file is None else [self.file]
+        parts = [] if self.file is None else [printable(self.file, limit=4096)]
         for name, value in (("line", self.line_number), ("seq", self.seq)):
             if value is not None:
                 parts.append(f"{name} {value}")
@@ -281,9 +281,26 @@ def _plain(value: Fact) -> object:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """A stranger's text made safe for one line of a message: escaped and cut."""
+    """A stranger's text made safe for one line of a message: quoted, escaped and cut."""
     cut = text if len(text) <= limit else text[:limit] + "…"
     return ascii(cut) if not cut.isprintable() else repr(cut)
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """A name made safe for one line of a message, without quotes where it needs none."""
+    return text if text.isprintable() and len(text) <= limit else shown(text, limit)
+
+
+# A class's own name: its metaclass may answer `__name__` with code of the caller's.
+_own_name: Final = type.__dict__["__name__"].__get__
+
+
+def class_name(kind: type) -> str:
+    """The name of a stranger's class, made safe for one line."""
+    return printable(_own_name(kind))
+
+
+_SHOWN_INTEGER: Final = 10**20
 
 
 def _listed(seqs: tuple[int, ...], limit: int = 8) -> str:
@@ -485,11 +502,13 @@ def meta_invalid(field: str, what: str) -> Rejection:
 
 
 def invalid_boundary(boundary: object, length: int) -> Rejection:
-    fact = boundary if type(boundary) in (int, float, str, bool) else None
+    # Any Python value may come in here; only a plain small one is shown.
+    fact = boundary if type(boundary) is int and abs(boundary) < _SHOWN_INTEGER else None
+    named = f"a Python {class_name(type(boundary))}" if fact is None else str(fact)
     return Rejection(
         Code.INVALID_BOUNDARY,
-        f"{shown(repr(boundary))} is no seq of this log of {length} events",
-        facts=(("boundary", fact), ("length", length)),  # type: ignore[arg-type]  # a scalar
+        f"{named} is no seq of this log of {length} events",
+        facts=(("boundary", fact), ("length", length)),
     )
 
 
@@ -503,7 +522,7 @@ def fork_in_open_turn(seq: int, event_type: str) -> Rejection:
 
 
 def turn_still_open(seq: int, turn: str) -> Rejection:
-    return Rejection(Code.TURN_NOT_CLOSED, f"turn {turn} was never closed", seq=seq)
+    return Rejection(Code.TURN_NOT_CLOSED, f"turn {printable(turn)} was never closed", seq=seq)
 
 
 def session_already_exists(session_id: str) -> Rejection:
@@ -579,7 +598,9 @@ def block_incomplete(index: str, kind: str) -> Rejection:
 
 
 def file_unreadable(file: str | None, cause: str) -> Rejection:
-    return Rejection(Code.FILE_UNREADABLE, f"cannot be read: {cause}", file=file)
+    return Rejection(
+        Code.FILE_UNREADABLE, f"cannot be read: {printable(cause, limit=200)}", file=file
+    )
 
 
 def log_header_invalid(reason: str, what: str) -> Rejection:
@@ -644,7 +665,10 @@ def not_storable(session_id: str, what: str) -> Rejection:
 
 def storage_failed(path: str, cause: str) -> Rejection:
     return Rejection(
-        Code.STORAGE_FAILED, f"could not be written: {cause}", file=path, facts=(("cause", cause),)
+        Code.STORAGE_FAILED,
+        f"could not be written: {printable(cause, limit=200)}",
+        file=path,
+        facts=(("cause", cause),),
     )
 
 

@@ -14,6 +14,7 @@ import attrs
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import (
+    MAX_SEQ,
     UNSET,
     Event,
     SessionHeader,
@@ -25,7 +26,7 @@ from dsh_fp.core.events import (
 from dsh_fp.core.growing import Growing
 from dsh_fp.core.header import HeaderInForce
 from dsh_fp.core.log import EMPTY_LOG, EventLog
-from dsh_fp.core.lossless import JsonArray, JsonObject, freeze
+from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, freeze
 from dsh_fp.core.projection import derive_messages
 from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, advance, fold_run
 from dsh_fp.core.rejection import (
@@ -238,26 +239,28 @@ class Session:
         return Failure(drafted) if isinstance(drafted, Rejection) else Success(drafted)
 
     def _draft(
-        self, type: str, data: object, time: int, surface_op: object, source_event_seqs: object
+        self, name: object, data: object, time: object, surface_op: object, source_seqs: object
     ) -> Event | Rejection:
         seq = self.state.next_seq
-        frozen = freeze(data)
-        if isinstance(frozen, Rejection):
-            return _under(frozen, "data", seq)
-        op = sources = UNSET
+        # The usual type and time are what they would be frozen to.
+        if type(name) is not str or not name.isascii():
+            name = freeze(name)
+        if type(time) is not int or time > MAX_SEQ:
+            time = freeze(time)
+        parts: dict[str, AnyJson] = {"type": name, "time": time, "data": freeze(data)}
         if surface_op is not None:
-            op = freeze(surface_op)
-            if isinstance(op, Rejection):
-                return _under(op, "surfaceOp", seq)
-        if source_event_seqs is not None:
-            sources = freeze(source_event_seqs)
-            if isinstance(sources, Rejection):
-                return _under(sources, "sourceEventSeqs", seq)
-        if not isinstance(type, str):
+            parts["surfaceOp"] = freeze(surface_op)
+        if source_seqs is not None:
+            parts["sourceEventSeqs"] = freeze(source_seqs)
+        for key, part in parts.items():
+            if type(part) is Rejection:
+                return _under(part, key, seq)
+        if not isinstance(name, str):
             return bad_envelope("type is no string", "type").at(seq=seq)
-        if not is_seq(time):
+        if type(time) is not int or not 0 <= time <= MAX_SEQ:
             return bad_envelope("time is no integer from 0 to 2**53 - 1", "time").at(seq=seq)
-        return new_event(type, seq, time, frozen, sources=sources, op=op)
+        sources, op = parts.get("sourceEventSeqs", UNSET), parts.get("surfaceOp", UNSET)
+        return new_event(name, seq, time, parts["data"], sources=sources, op=op)
 
     def append_event(self, event: Event) -> Result[Session, Rejection]:
         """The session with this event appended as it is, its seq included."""

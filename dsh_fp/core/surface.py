@@ -88,7 +88,7 @@ class Surface:
         return self._order[index]
 
     def __contains__(self, seq: object) -> bool:
-        return isinstance(seq, int) and self.index(seq) is not None
+        return type(seq) is int and self.index(seq) is not None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Surface):

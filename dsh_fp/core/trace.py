@@ -16,7 +16,7 @@ from pyrsistent import PSet, pset
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import Event
-from dsh_fp.core.lossless import AnyJson, JsonObject, freeze, json_equal, to_text
+from dsh_fp.core.lossless import MAX_DEPTH, AnyJson, JsonObject, freeze, json_equal, to_text
 from dsh_fp.core.reducer import State
 from dsh_fp.core.rejection import Code, Rejection, bad_envelope, shown, trace_breach
 from dsh_fp.core.vocabulary import Vocabulary, check_payload
@@ -63,7 +63,7 @@ def bare(given: object) -> Bare | Rejection:
     """An Event or a wire object as the rules see it; only type and seq are required."""
     if isinstance(given, Event):
         return Bare(given.type, given.seq, given.peek_data())
-    wire = freeze(given)
+    wire = freeze(given, limit=MAX_DEPTH + 1)
     if isinstance(wire, Rejection):
         return wire
     if not isinstance(wire, JsonObject) or not isinstance(wire.get("type"), str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from typing import Final
 
@@ -19,6 +20,17 @@ class Files:
     def open(self, path: str, flags: int) -> int:
         """A file descriptor; new files are readable by their owner only."""
         return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), FILE_MODE)
+
+    def lock(self, descriptor: int) -> None:
+        """Keep other processes that ask for this lock out; BlockingIOError when one has it.
+
+        It belongs to the file, not to its name: no other file can stand in for it.
+        """
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def unlock(self, descriptor: int) -> None:
+        """Let others in; closing alone does not, while a forked process has the descriptor."""
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def write(self, descriptor: int, content: memoryview) -> int:
         """How many bytes of the content were written; perhaps not all."""
@@ -48,13 +60,21 @@ class Files:
         """Give a file a second name; fails where the name is taken."""
         os.link(source, target)
 
+    def is_same(self, one: str, other: str) -> bool:
+        """Whether two names are of one file."""
+        return os.path.samefile(one, other)
+
     def unlink(self, path: str) -> None:
         """Take a name away."""
         os.unlink(path)
 
-    def make_folders(self, path: str) -> None:
-        """A folder and its parents, for their owner only."""
-        os.makedirs(path, FOLDER_MODE, exist_ok=True)
+    def make_folder(self, path: str) -> None:
+        """A new folder in one that is there, for its owner only."""
+        os.mkdir(path, FOLDER_MODE)
+
+    def remove_folder(self, path: str) -> None:
+        """Take an empty folder away."""
+        os.rmdir(path)
 
 
 def write_all(files: Files, descriptor: int, content: bytes) -> None:
@@ -76,14 +96,40 @@ def sync_folder(files: Files, path: str) -> None:
         files.close(descriptor)
 
 
+def make_folders(files: Files, path: str) -> None:
+    """Make a folder and its missing parents, durably: each is on the disk, or is not there.
+
+    Errors:  OSError; FileExistsError for a name that is no folder's.
+    """
+    missing: list[str] = []
+    while path and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for folder in reversed(missing):
+        try:
+            files.make_folder(folder)
+        except FileExistsError:
+            if os.path.isdir(folder):
+                continue  # another process made it meanwhile
+            raise
+        try:
+            sync_folder(files, os.path.dirname(folder) or ".")
+        except BaseException:
+            # Found there by the next try, it would pass for one that is on the disk.
+            with contextlib.suppress(OSError):
+                files.remove_folder(folder)
+            raise
+
+
 def publish(files: Files, path: str, content: bytes) -> None:
-    """Make a whole file appear under a name at once, durably, or not at all.
+    """Make a whole file appear under a name at once, or not at all.
+
+    Its content is on the disk then; its name is when its folder is synced.
 
     Errors:  FileExistsError when the name is taken; another OSError with nothing published.
     """
     folder = os.path.dirname(path) or "."
-    files.make_folders(folder)
-    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    temporary = os.path.join(folder, f".{os.getpid()}-{os.urandom(8).hex()}.tmp")
     descriptor = files.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         try:
@@ -91,9 +137,13 @@ def publish(files: Files, path: str, content: bytes) -> None:
             files.fsync(descriptor)
         finally:
             files.close(descriptor)
-        # A rename would replace another's log; a link fails instead.
-        files.link(temporary, path)
+        try:
+            # A rename would replace another's log; a link fails instead.
+            files.link(temporary, path)
+        except OSError:
+            # Over a network the answer to a link that was made may be lost.
+            if not (os.path.exists(path) and files.is_same(temporary, path)):
+                raise
     finally:
         with contextlib.suppress(OSError):  # a leftover temporary file harms nobody
             files.unlink(temporary)
-    sync_folder(files, folder)

@@ -78,7 +78,7 @@ class Contained:
 def log_contained(failure: Contained) -> None:
     """Write a contained failure to the logger `dsh_fp.store`."""
     logger.warning(
-        "a %s listener of session %r failed (%s)",
+        "%s: a listener of session %r failed (%s)",
         failure.notice,
         failure.session_id,
         failure.how,
@@ -152,10 +152,7 @@ class LiveSession:
 
         while True:  # another thread may move it to another store in between
             store = self._store
-            if store is None:
-                event = self._append(draft)
-            else:
-                event = store._append(self, draft)  # pyright: ignore[reportPrivateUsage]
+            event = self._append(draft) if store is None else store._append(self, draft)  # pyright: ignore[reportPrivateUsage]
             if event is not None:
                 return event
 

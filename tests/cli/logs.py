@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from click.testing import CliRunner, Result
 
@@ -101,8 +101,13 @@ def run(*args: str, given: bytes | None = None) -> Result:
 
 def document(*args: str, given: bytes | None = None) -> dict[str, Any]:
     """What the command answers with --json."""
-    answered: dict[str, Any] = json.loads(run(*args, "--json", given=given).stdout_bytes)
+    written = run(*args, "--json", given=given).stdout_bytes
+    answered: dict[str, Any] = json.loads(written, parse_constant=_no_json)
     return answered
+
+
+def _no_json(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 def argv(*args: str) -> list[str]:
@@ -112,7 +117,8 @@ def argv(*args: str) -> list[str]:
 
 def environment(**more: str) -> Mapping[str, str]:
     """This process's environment, in which the package is found and nothing asks for colour."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    unwanted = ("NO_COLOR", "COLUMNS", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
     return {**kept, "PYTHONPATH": str(REPOSITORY), **more}
 
 

@@ -133,6 +133,15 @@ def test_wrapping_keeps_within_its_width_and_loses_no_word(text: str, width: int
 
 @pytest.mark.parametrize(
     ("text", "expected"),
+    [("abc", 3), ("e\u0301", 1), ("漁", 2), ("⛵", 2), ("\uff21", 2), ("\uff71", 1)],
+)
+def test_a_character_takes_the_columns_a_terminal_gives_it(text: str, expected: int) -> None:
+    """An accent takes none, a wide character two."""
+    assert columns(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
     [
         ("a\nb\n", ["a", "b", ""]),
         ("a\r\nb", ["a\\r", "b"]),

@@ -117,7 +117,7 @@ def test_a_refused_log_has_its_verdict_on_stdout_and_its_reason_on_stderr(tmp_pa
     assert result.stdout == f"REFUSED   {path}: LOG_CORRUPT (line 4, seq 2, byte {offset})\n"
     labels = [line.split()[0] for line in result.stderr.splitlines() if line[2:3].strip()]
     assert labels == ["dsh-fp:", "where", "why", "now"]
-    assert f"line 4, seq 2, byte {offset}" in " ".join(result.stderr.split())
+    assert f"where {path}, line 4, seq 2, byte {offset}" in " ".join(result.stderr.split())
 
 
 def test_the_document_holds_every_log_and_every_finding(tmp_path: Path) -> None:

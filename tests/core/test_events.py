@@ -17,6 +17,7 @@ from dsh_fp import (
     SessionHeader,
     decode_event,
     decode_event_text,
+    parse,
     session_header,
 )
 from tests.core.making import event, nested, note, replacing, user
@@ -255,6 +256,18 @@ def test_a_pickled_event_comes_back_whole() -> None:
     assert type(back) is Event
     assert back == made
     assert back.to_text() == line
+
+
+def test_the_text_stays_the_truth_under_vandalism() -> None:
+    """Reaching around a frozen payload changes what was handed out, not the event's text."""
+    line = '{"type":"x","seq":0,"time":1,"data":{"a":[1],"b":{}}}'
+    events = [decode_event_text(line).unwrap(), decode_event(parse(line).unwrap()).unwrap()]
+
+    for made in events:
+        dict.__setitem__(made.data, "a", "forged")
+        dict.clear(made.data["b"])
+
+    assert [made.to_text() for made in events] == [line, line]
 
 
 def test_repr_is_short_and_safe() -> None:

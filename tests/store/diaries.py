@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -21,12 +21,11 @@ class TroubleError(Exception):
 class Diary:
     """A store of its own with a listener of every notice, and all that was heard there."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self) -> None:
         ticks = itertools.count(1000)
         self.lines: list[str] = []
         self.contained: list[Contained] = []
-        defaults = {"clock": lambda: next(ticks), "report": self.contained.append}
-        self.store = SessionStore(**{**defaults, **options})
+        self.store = SessionStore(clock=lambda: next(ticks), report=self.contained.append)
         for notice in NOTICES:
             self.listen(notice)
 
@@ -57,7 +56,7 @@ async def failing_later(*_: object) -> None:
 
 
 @contextmanager
-def refused(code: Code) -> Iterator[None]:
+def refused(code: Code) -> Generator[None, None, None]:
     """Expects the block to be refused with this code."""
     try:
         yield

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import math
+import weakref
 from typing import Any
 
 import pytest
 
-from dsh_fp import Code, Event
+from dsh_fp import STANDARD, Code, Event, TypeRule
 from dsh_fp.store.sessions import LiveSession, SessionStore
 from tests.core.making import USER, text
 from tests.store.diaries import Diary, TroubleError, failing_later, raising, refused
@@ -32,6 +34,19 @@ def test_an_event_is_told_when_it_is_in_the_log() -> None:
     assert live.session.events[0] == event
     assert live.session.surface.seqs == (0,)
     assert diary.page() == ["created a", "event a 0 of 1"]
+
+
+def test_a_store_has_a_vocabulary() -> None:
+    """Sessions made by it, and their children, accept by its types."""
+    loose = STANDARD.extend({"user/message": TypeRule()})  # to stay off the surface
+    store = SessionStore(vocabulary=loose)
+
+    live = store.create()
+    child = store.fork(live)
+    for each in (live, child):
+        each.append("user/message", WORDS)
+
+    assert (len(live), len(child)) == (1, 1)
 
 
 def test_a_session_taken_before_stays_as_it_was() -> None:
@@ -244,6 +259,29 @@ def test_an_awaitable_that_ends_well_is_not_reported() -> None:
     assert (seen, diary.contained) == ([0], [])
 
 
+def test_an_awaitable_is_kept_until_it_ends() -> None:
+    """The loop alone would not: an asynchronous listener that waits must not be collected."""
+    store = SessionStore()
+    waited_for: list[weakref.ref[asyncio.Future[None]]] = []
+
+    async def listener(live: LiveSession, event: Event) -> None:
+        future = asyncio.get_running_loop().create_future()
+        waited_for.append(weakref.ref(future))
+        await future
+
+    async def append() -> None:
+        store.on("event", listener)
+        store.create("a").append("plugin/note", {})
+        await asyncio.sleep(0.001)
+        gc.collect()
+        future = waited_for[0]()
+        assert future is not None
+        future.set_result(None)
+        await asyncio.sleep(0.001)
+
+    asyncio.run(append())
+
+
 def test_an_asynchronous_listener_without_a_loop_is_reported() -> None:
     """It never runs, which is its own failure: the append stands."""
     diary = Diary()
@@ -268,7 +306,7 @@ def test_failures_are_logged_by_default(caplog: pytest.LogCaptureFixture) -> Non
 
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("dsh_fp.store", logging.WARNING)
-    assert record.getMessage() == "a event listener of session 'a' failed (threw)"
+    assert record.getMessage() == "event: a listener of session 'a' failed (threw)"
     assert record.exc_info is not None
     assert record.exc_info[0] is TroubleError
 

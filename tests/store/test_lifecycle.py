@@ -159,6 +159,16 @@ def test_a_detach_waits_for_the_outermost_telling() -> None:
     assert "a" not in after(Unwound("a", 0, "created"), state=state).entries
 
 
+def test_an_announcement_inside_an_event_leaves_the_event_open() -> None:
+    """The event is still being told when the `created` inside it is over."""
+    state = after(
+        Append("a", "token a"), Announce("a", "token a"), Unwound("a", 0, "created"), state=LIVE
+    )
+
+    assert step(state, Append("a", "token a")).failure().code is Code.APPEND_REENTRANT
+    assert after(Unwound("a", 0, "event"), state=state) == TOLD
+
+
 def test_what_was_never_told_leaves_without_a_word() -> None:
     """`disposed` is owed only where `created` was begun."""
     assert effects(LIVE, Detach("a", 0)) == ()

@@ -77,9 +77,13 @@ def test_an_owner_detaches_when_the_block_fails() -> None:
     """The failure comes out, the sessions go."""
     diary = Diary()
 
-    with pytest.raises(TroubleError), diary.store.owner() as owner:
-        owner.create("a")
-        raise TroubleError("of the block")
+    def block() -> None:
+        with diary.store.owner() as owner:
+            owner.create("a")
+            raise TroubleError("of the block")
+
+    with pytest.raises(TroubleError):
+        block()
 
     assert diary.page() == ["created a", "disposed a"]
 

@@ -64,9 +64,16 @@ class JsonObject(dict[str, Any]):
 
 
 class JsonArray(tuple[Any, ...]):
-    """A JSON array: a tuple that also equals a list of the same content."""
+    """A JSON array: a tuple that also equals a list of the same content.
+
+    Made by `snapshot` and `parse`, never by calling the class.
+    """
 
     __slots__ = ()
+
+    def __new__(cls, *args: object) -> Self:
+        """Refused: what a frozen array holds has been checked."""
+        raise TypeError("JsonArray is made by snapshot() or parse()")
 
     __setattr__ = _refuse
     __delattr__ = _refuse

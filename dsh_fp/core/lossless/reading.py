@@ -44,10 +44,8 @@ def decode_plain(text: str, limit: int = MAX_DEPTH) -> tuple[Any, Rejection | No
         return _decode(text), None
     except json.JSONDecodeError as fault:
         return None, json_syntax(fault.msg.partition(":")[0].lower(), fault.pos)
-    except _Constant as fault:
-        return None, json_syntax(str(fault), text.find(str(fault)))
-    except RecursionError:
-        return _decode_deep(text, limit)
+    except (_ConstantError, RecursionError):
+        return _decode_deep(text, limit)  # which also knows where the constant stands
 
 
 def decode_clean(raw: msgspec.Raw) -> Any:
@@ -65,12 +63,12 @@ def revive(text: str) -> Any:
     return parse_value(text, MAX_DEPTH + 1)
 
 
-class _Constant(Exception):
+class _ConstantError(Exception):
     """NaN or an infinity, spelled out: no JSON."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _Constant(name)
+    raise _ConstantError(name)
 
 
 def _integer(literal: str) -> float:

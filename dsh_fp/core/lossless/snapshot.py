@@ -13,7 +13,7 @@ from typing import Any, Final
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.lossless.frozen import Json, JsonArray, JsonObject, json_array
-from dsh_fp.core.rejection import Rejection, not_json, shown, too_deep
+from dsh_fp.core.rejection import Rejection, class_name, not_json, shown, too_deep
 
 MAX_DEPTH: Final = 10_000
 """How many arrays and objects may stand inside one another, on every Python."""
@@ -70,8 +70,14 @@ def freeze(root: Any, *, from_text: bool = False, limit: int = MAX_DEPTH) -> Any
         entries.append(entry)
         items: Any
         pairs: Any
-        is_object = type(value) is dict
-        if is_object:
+        if type(value) is dict:
+            for name in value:
+                # Before the keys are copied: copying may compare them, which runs their code.
+                if type(name) is not str:
+                    what = f"a key that is a Python {class_name(type(name))}"
+                    return not_json(_path(entries, index, None), what)
+                if "0" <= name < ":" or not name.isascii():
+                    odd_keys.add(index)
             items = _new_dict(JsonObject)
             _fill(items, value)
             pairs = items.items()
@@ -81,12 +87,6 @@ def freeze(root: Any, *, from_text: bool = False, limit: int = MAX_DEPTH) -> Any
         made.append(items)
         mark = len(stack)
         for name, item in pairs:
-            if is_object:
-                if type(name) is not str:
-                    path = _path(entries, index, None)
-                    return not_json(path, f"a key that is no string ({shown(repr(name))})")
-                if "0" <= name < ":" or not name.isascii():
-                    odd_keys.add(index)
             kind = type(item)
             if kind is str:
                 if item.isascii():
@@ -164,7 +164,7 @@ def _scalar(value: Any, from_text: bool) -> tuple[str, Any]:
         if is_lossy(value):
             return _LOSSY_FLOATS.get(repr(value), "a negative zero"), None
         return "", int(value) if value.is_integer() else value
-    return f"a Python {kind.__name__}", None
+    return f"a Python {class_name(kind)}", None
 
 
 _LOSSY_FLOATS: Final = {
