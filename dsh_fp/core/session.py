@@ -217,7 +217,7 @@ class Session:
         Errors:  NOT_JSON with the path, then the acceptance codes, then the guard's.
         Law:     refusal_changes_nothing.
         """
-        drafted = self._draft(type, data, time, surface_op, source_event_seqs)
+        drafted = self.drafted(type, data, time, surface_op, source_event_seqs)
         if isinstance(drafted, Rejection):
             return Failure(drafted)
         return self.append_event(drafted)
@@ -235,12 +235,13 @@ class Session:
 
         Errors:  NOT_JSON or TOO_DEEP with the path; BAD_ENVELOPE for a type or time.
         """
-        drafted = self._draft(type, data, time, surface_op, source_event_seqs)
+        drafted = self.drafted(type, data, time, surface_op, source_event_seqs)
         return Failure(drafted) if isinstance(drafted, Rejection) else Success(drafted)
 
-    def _draft(
+    def drafted(
         self, name: object, data: object, time: object, surface_op: object, source_seqs: object
     ) -> Event | Rejection:
+        """`draft` without the wrapping."""
         seq = self.state.next_seq
         # The usual type and time are what they would be frozen to.
         if type(name) is not str or not name.isascii():
@@ -263,16 +264,25 @@ class Session:
         return new_event(name, seq, time, parts["data"], sources=sources, op=op)
 
     def append_event(self, event: Event) -> Result[Session, Rejection]:
-        """The session with this event appended as it is, its seq included."""
+        """The session with this event appended as it is, its seq included.
+
+        Errors:  the acceptance codes, then the guard's.
+        """
+        grown = self.accepted(event)
+        return Failure(grown) if isinstance(grown, Rejection) else Success(grown)
+
+    def accepted(self, event: Event) -> Session | Rejection:
+        """`append_event` without the wrapping."""
         before = self.state
         after = advance(before, event, self.vocabulary)
         if isinstance(after, Rejection):
-            return Failure(after)
+            return after
         guard = self.guard
         if guard is not None:
             admitted = guard.admit(event, after, self.vocabulary)
             if isinstance(admitted, Failure):
-                return admitted
+                refusal: Rejection = admitted.failure()
+                return refusal
             guard = admitted.unwrap()
         history = self.history
         if after.surface.generation != before.surface.generation:
@@ -282,7 +292,7 @@ class Session:
             changed = (event.seq, after.header)
             history = History(history.surfaces, history.headers.append(changed))
         log = self.events.append(event)
-        return Success(Session(self.header, log, after, self.vocabulary, guard, history))
+        return Session(self.header, log, after, self.vocabulary, guard, history)
 
     def extend(self, events: Iterable[object]) -> Result[Session, Rejection]:
         """The session with many events more, or the first refusal with seq and index.

@@ -37,27 +37,42 @@ class Entry:
     serial: int  # in order of entering; tells an entry from a later one of the same id
     scope: Hashable = None
     announced: bool = False  # `created` was begun
-    telling: int = 0  # how many notices of it are being told right now
-    appending: bool = False
-    leaving: bool = False  # a detach waits until the telling unwinds
 
 
 @attrs.frozen
-class Lifecycle:
-    """All that a store knows: its entries by id, and how many ids it has made up."""
+class Roster:
+    """Who is live, by id, and how many ids and entries there have been."""
 
     entries: PMap[str, Entry] = pmap()
     ids_made: int = 0
     entered: int = 0
 
+
+@attrs.frozen
+class Lifecycle:
+    """All that a store knows.
+
+    `telling` holds what is being told right now, by the entry's serial, innermost last;
+    `leaving` the entries whose detach waits until that unwinds.
+    """
+
+    roster: Roster = Roster()
+    telling: tuple[tuple[int, Notice], ...] = ()
+    leaving: frozenset[int] = frozenset()
+
+    @property
+    def entries(self) -> PMap[str, Entry]:
+        """The entries by id."""
+        return self.roster.entries
+
     def entry_of(self, session_id: str, token: Hashable) -> Entry | None:
         """The entry of exactly this object, or None."""
-        entry = self.entries.get(session_id)
+        entry = self.roster.entries.get(session_id)
         return entry if entry is not None and entry.token == token else None
 
     def in_order(self) -> tuple[Entry, ...]:
         """The entries in order of entering."""
-        return tuple(sorted(self.entries.values(), key=lambda entry: entry.serial))
+        return tuple(sorted(self.roster.entries.values(), key=lambda entry: entry.serial))
 
 
 NEW_STORE: Final = Lifecycle()
@@ -155,6 +170,13 @@ class Hold:
 
 
 @attrs.frozen
+class Release:
+    """The entry is gone; its object is live no more."""
+
+    entry: Entry
+
+
+@attrs.frozen
 class Tell:
     """Ask the gates of a notice, then tell its listeners."""
 
@@ -162,114 +184,129 @@ class Tell:
     entry: Entry
 
 
-Effect = Build | Hold | Tell
-Step = Result[tuple[Lifecycle, tuple[Effect, ...]], Rejection]
+Effect = Build | Hold | Release | Tell
+Next = tuple[Lifecycle, tuple[Effect, ...]]
 
 
-def step(state: Lifecycle, command: Command) -> Step:
-    """The state after a command and what has to be done, or why it is refused.
+def step(state: Lifecycle, command: Command) -> Result[Next, Rejection]:
+    """The state after a command and what has to be done in order, or why it is refused.
 
     Errors:  SESSION_ALREADY_EXISTS, SESSION_ALREADY_ATTACHED, SESSION_NOT_LIVE,
              ALREADY_ANNOUNCED, APPEND_REENTRANT, SESSION_NOT_FOUND.
     """
+    after = advance(state, command)
+    return Failure(after) if isinstance(after, Rejection) else Success(after)
+
+
+def advance(state: Lifecycle, command: Command) -> Next | Rejection:
+    """`step` without the wrapping."""
     return MOVES[type(command)](state, command)
 
 
-def _prepare(state: Lifecycle, command: Prepare) -> Step:
+def _prepare(state: Lifecycle, command: Prepare) -> Next | Rejection:
+    roster = state.roster
     if command.id is not None:
-        if command.id in state.entries:
-            return Failure(session_already_exists(command.id))
-        return Success((state, (Build(command.id),)))
-    made = state.ids_made + 1
-    while (session_id := command.make_id(made)) in state.entries:
+        if command.id in roster.entries:
+            return session_already_exists(command.id)
+        return state, (Build(command.id),)
+    made = roster.ids_made + 1
+    while (session_id := command.make_id(made)) in roster.entries:
         made += 1
     # Used up even when building fails: an id that was seen is never given again.
-    return Success((attrs.evolve(state, ids_made=made), (Build(session_id),)))
+    return _with(state, attrs.evolve(roster, ids_made=made)), (Build(session_id),)
 
 
-def _enter(state: Lifecycle, command: Enter) -> Step:
-    if command.id in state.entries:
-        return Failure(session_already_exists(command.id))
+def _enter(state: Lifecycle, command: Enter) -> Next | Rejection:
+    roster = state.roster
+    if command.id in roster.entries:
+        return session_already_exists(command.id)
     if command.attached_elsewhere:
-        return Failure(session_already_attached(command.id))
-    entry = Entry(command.id, command.token, state.entered, command.scope)
-    entered = attrs.evolve(
-        state, entries=state.entries.set(entry.id, entry), entered=state.entered + 1
-    )
-    return Success((entered, (Hold(entry),)))
+        return session_already_attached(command.id)
+    entry = Entry(command.id, command.token, roster.entered, command.scope)
+    entries = roster.entries.set(entry.id, entry)
+    return _with(state, Roster(entries, roster.ids_made, roster.entered + 1)), (Hold(entry),)
 
 
-def _announce(state: Lifecycle, command: Announce) -> Step:
+def _announce(state: Lifecycle, command: Announce) -> Next | Rejection:
     entry = state.entry_of(command.id, command.token)
     if entry is None:
-        return Failure(session_not_live(command.id))
+        return session_not_live(command.id)
     if entry.announced:
-        return Failure(already_announced(command.id))
-    told = attrs.evolve(entry, announced=True, telling=entry.telling + 1)
-    return Success((_with(state, told), (Tell("created", told),)))
+        return already_announced(command.id)
+    told = attrs.evolve(entry, announced=True)
+    entries = state.roster.entries.set(entry.id, told)
+    announced = _with(state, attrs.evolve(state.roster, entries=entries))
+    return _begin(announced, told, "created"), (Tell("created", told),)
 
 
-def _append(state: Lifecycle, command: Append) -> Step:
+def _append(state: Lifecycle, command: Append) -> Next | Rejection:
     entry = state.entry_of(command.id, command.token)
     if entry is None:
-        return Success((state, ()))  # a detached session takes events silently
-    if entry.appending:
-        return Failure(append_reentrant(command.id))
-    told = attrs.evolve(entry, appending=True, telling=entry.telling + 1)
-    return Success((_with(state, told), (Tell("event", told),)))
+        return state, ()  # a detached session takes events silently
+    if (entry.serial, "event") in state.telling:
+        return append_reentrant(command.id)
+    return _begin(state, entry, "event"), (Tell("event", entry),)
 
 
-def _flush(state: Lifecycle, command: Flush) -> Step:
+def _flush(state: Lifecycle, command: Flush) -> Next | Rejection:
     entry = state.entry_of(command.id, command.token)
     if entry is None:
-        return Failure(session_not_live(command.id))
-    return Success((state, (Tell("flush", entry),)))
+        return session_not_live(command.id)
+    return state, (Tell("flush", entry),)
 
 
-def _fork(state: Lifecycle, command: Fork) -> Step:
-    if command.child_id is not None and command.child_id in state.entries:
-        return Failure(session_already_exists(command.child_id))
-    source = state.entries.get(command.source_id)
+def _fork(state: Lifecycle, command: Fork) -> Next | Rejection:
+    entries = state.roster.entries
+    if command.child_id is not None and command.child_id in entries:
+        return session_already_exists(command.child_id)
+    source = entries.get(command.source_id)
     if source is None:
-        return Failure(session_not_found(command.source_id))
+        return session_not_found(command.source_id)
     if command.source_token is not None and source.token != command.source_token:
-        return Failure(session_not_live(command.source_id))
-    return Success((state, (Hold(source),)))
+        return session_not_live(command.source_id)
+    return state, (Hold(source),)
 
 
-def _detach(state: Lifecycle, command: Detach) -> Step:
-    entry = state.entries.get(command.id)
+def _detach(state: Lifecycle, command: Detach) -> Next | Rejection:
+    entry = state.roster.entries.get(command.id)
     if entry is None or entry.serial != command.serial:
-        return Success((state, ()))
-    if entry.telling:
-        return Success((_with(state, attrs.evolve(entry, leaving=True)), ()))
-    return Success(_removed(state, entry))
+        return state, ()
+    if _is_told(state.telling, entry.serial):
+        leaving = state.leaving | {entry.serial}
+        return Lifecycle(state.roster, state.telling, leaving), ()
+    return _removed(state, entry)
 
 
-def _unwound(state: Lifecycle, command: Unwound) -> Step:
-    entry = state.entries[command.id]
-    assert entry.serial == command.serial  # what is being told cannot leave
-    told = attrs.evolve(
-        entry,
-        telling=entry.telling - 1,
-        appending=entry.appending and command.notice != "event",
-    )
-    if told.leaving and not told.telling:
-        return Success(_removed(state, told))
-    return Success((_with(state, told), ()))
+def _unwound(state: Lifecycle, command: Unwound) -> Next | Rejection:
+    telling = list(state.telling)
+    telling.remove((command.serial, command.notice))
+    unwound = Lifecycle(state.roster, tuple(telling), state.leaving)
+    if command.serial in state.leaving and not _is_told(unwound.telling, command.serial):
+        return _removed(unwound, state.roster.entries[command.id])
+    return unwound, ()
 
 
-def _with(state: Lifecycle, entry: Entry) -> Lifecycle:
-    return attrs.evolve(state, entries=state.entries.set(entry.id, entry))
+def _with(state: Lifecycle, roster: Roster) -> Lifecycle:
+    return Lifecycle(roster, state.telling, state.leaving)
 
 
-def _removed(state: Lifecycle, entry: Entry) -> tuple[Lifecycle, tuple[Effect, ...]]:
-    gone = attrs.evolve(state, entries=state.entries.remove(entry.id))
+def _begin(state: Lifecycle, entry: Entry, notice: Notice) -> Lifecycle:
+    return Lifecycle(state.roster, (*state.telling, (entry.serial, notice)), state.leaving)
+
+
+def _is_told(telling: tuple[tuple[int, Notice], ...], serial: int) -> bool:
+    return any(told == serial for told, _ in telling)
+
+
+def _removed(state: Lifecycle, entry: Entry) -> Next:
+    roster = attrs.evolve(state.roster, entries=state.roster.entries.remove(entry.id))
+    gone = Lifecycle(roster, state.telling, state.leaving - {entry.serial})
     # A session that was never told as created leaves without a word.
-    return gone, (Tell("disposed", entry),) if entry.announced else ()
+    told: tuple[Effect, ...] = (Tell("disposed", entry),) if entry.announced else ()
+    return gone, (Release(entry), *told)
 
 
-MOVES: Final[Mapping[type, Callable[[Lifecycle, Any], Step]]] = MappingProxyType(
+MOVES: Final[Mapping[type, Callable[[Lifecycle, Any], Next | Rejection]]] = MappingProxyType(
     {
         Prepare: _prepare,
         Enter: _enter,

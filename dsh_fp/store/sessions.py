@@ -12,16 +12,13 @@ there is one append at a time; a session that no store knows has a lock of its o
 from __future__ import annotations
 
 import asyncio
-import inspect
-import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import attrs
-from returns.result import Failure
 
 from dsh_fp.core.events import Event, SessionHeader
 from dsh_fp.core.rejection import Rejection
@@ -35,6 +32,7 @@ from dsh_fp.store.lifecycle import (
     Build,
     Command,
     Detach,
+    Effect,
     Enter,
     Entry,
     Flush,
@@ -43,15 +41,21 @@ from dsh_fp.store.lifecycle import (
     Lifecycle,
     Notice,
     Prepare,
+    Release,
     Tell,
     Unwound,
-    step,
+    advance,
+)
+from dsh_fp.store.notices import (
+    DONE,
+    Contained,
+    Listener,
+    Listeners,
+    close,
+    log_contained,
+    start,
 )
 
-logger: Final = logging.getLogger("dsh_fp.store")
-
-E = TypeVar("E", Build, Hold, Tell)
-Listener = Callable[..., Any]
 _META_KEYS: Final = ("createdAt", "cwd", "parentSession", "seedLength")
 
 
@@ -65,25 +69,16 @@ def numbered_id(number: int) -> str:
     return f"session-{number}"
 
 
-@attrs.frozen
-class Contained:
-    """A failure that reached nobody: of a listener, its awaitable, or a disposal's gate."""
-
-    notice: Notice
-    how: Literal["threw", "rejected", "gate"]
-    session_id: str
-    error: BaseException
+# A type, data, time (None: the clock's), surface op and sources, as they were given.
+_Draft = tuple[str, object, int | None, object, object]
+T = TypeVar("T")
 
 
-def log_contained(failure: Contained) -> None:
-    """Write a contained failure to the logger `dsh_fp.store`."""
-    logger.warning(
-        "%s: a listener of session %r failed (%s)",
-        failure.notice,
-        failure.session_id,
-        failure.how,
-        exc_info=failure.error,
-    )
+def _sound(made: T | Rejection) -> T:
+    """What was made; raises Rejected for a Rejection."""
+    if isinstance(made, Rejection):
+        raise Rejected(made)
+    return made
 
 
 class LiveSession:
@@ -95,6 +90,7 @@ class LiveSession:
     def __init__(self, session: Session, *, clock: Callable[[], int] = system_clock) -> None:
         self._session = session
         self._clock = clock
+        self._id: Final = session.header.id
         self._store: SessionStore | None = None
         self._lock = threading.RLock()  # for as long as no store's lock keeps others away
 
@@ -106,7 +102,7 @@ class LiveSession:
     @property
     def id(self) -> str:
         """The session's id."""
-        return self._session.header.id
+        return self._id
 
     @property
     def header(self) -> SessionHeader:
@@ -139,42 +135,30 @@ class LiveSession:
         Errors:  Rejected: NOT_JSON, APPEND_REENTRANT, then the acceptance codes. What a gate
                  raises comes out as it is. In each case nothing has changed.
         """
-
-        def draft() -> Event:
-            drafted = self._session.draft(
-                type,
-                data,
-                time=self._clock() if time is None else time,
-                surface_op=surface_op,
-                source_event_seqs=source_event_seqs,
-            )
-            return unwrap(drafted)
-
+        draft = (type, data, time, surface_op, source_event_seqs)
         while True:  # another thread may move it to another store in between
             store = self._store
             event = self._append(draft) if store is None else store._append(self, draft)  # pyright: ignore[reportPrivateUsage]
             if event is not None:
                 return event
 
-    def _append(self, draft: Callable[[], Event]) -> Event | None:
+    def _append(self, draft: _Draft) -> Event | None:
         """The event, appended in silence; None when a store has this object after all."""
         with self._lock:
             if self._store is not None:
                 return None
-            event = draft()
-            self._session = unwrap(self._session.append_event(event))
+            event = self._drafted(draft)
+            self._session = _sound(self._session.accepted(event))
             return event
+
+    def _drafted(self, draft: _Draft) -> Event:
+        """The event of a draft, timed under the lock so that later seqs have later times."""
+        kind, data, time_ms, surface_op, sources = draft
+        at = self._clock() if time_ms is None else time_ms
+        return _sound(self._session.drafted(kind, data, at, surface_op, sources))
 
     def __repr__(self) -> str:
         return f"LiveSession({self._session!r})"
-
-
-@attrs.frozen
-class _Registration:
-    notice: Notice
-    listener: Listener
-    scope: Hashable
-    gate: bool
 
 
 class SessionStore:
@@ -194,13 +178,11 @@ class SessionStore:
     ) -> None:
         self._clock = clock
         self._make_id = make_id
-        self._report = report
         self._vocabulary = vocabulary
         self._lock = threading.RLock()
         self._state: Lifecycle = NEW_STORE
-        self._registrations: tuple[_Registration, ...] = ()
+        self._listeners = Listeners(report)
         self._objects: dict[int, LiveSession] = {}  # by entry serial
-        self._tasks: set[asyncio.Future[Any]] = set()  # kept, or the loop would lose them
 
     # ---- who is told ---------------------------------------------------------------------
 
@@ -213,17 +195,7 @@ class SessionStore:
         With a scope it hears that scope's sessions only. A gate is asked before any listener
         is told, and what it raises stops the notice.
         """
-        registration = _Registration(notice, listener, scope, gate)
-        with self._lock:
-            self._registrations = (*self._registrations, registration)
-
-        def off() -> None:
-            with self._lock:
-                self._registrations = tuple(
-                    kept for kept in self._registrations if kept is not registration
-                )
-
-        return off
+        return self._listeners.add(notice, listener, scope, gate=gate)
 
     # ---- the lifecycle -------------------------------------------------------------------
 
@@ -279,11 +251,12 @@ class SessionStore:
         Errors:  Rejected: SESSION_NOT_LIVE, ALREADY_ANNOUNCED; what a listener or gate raises.
         """
         with self._lock:
-            (tell,) = self._step(Announce(live.id, live), Tell)
+            tell = self._told(Announce(live.id, live))
+            scope = tell.entry.scope
             try:
-                self._ask_gates("created", tell.entry, live)
-                for told in self._listeners("created", tell.entry):
-                    self._await_later("created", live, told.listener(live))
+                self._listeners.ask_gates("created", scope, live)
+                for listener in self._listeners.of("created", scope):
+                    self._listeners.await_later("created", live.id, listener(live))
             finally:
                 self._unwind(tell)
 
@@ -310,11 +283,10 @@ class SessionStore:
         with self._lock:
             token = None if isinstance(source, str) else source
             source_id = source if isinstance(source, str) else source.id
-            (hold,) = self._step(Fork(source_id, token, child_id), Hold)
-            parent = self._objects[hold.entry.serial].session
+            held = self._held(Fork(source_id, token, child_id))
+            parent = self._objects[held.serial].session
             child = unwrap(parent.fork(boundary, created_at=self._clock()))
-            (build,) = self._step(Prepare(child_id, self._make_id), Build)
-            named = child.with_header(attrs.evolve(child.header, id=build.id))
+            named = child.with_header(attrs.evolve(child.header, id=self._named(child_id)))
             live = LiveSession(named, clock=self._clock)
             self._go_live(live, scope)
             return live
@@ -343,9 +315,9 @@ class SessionStore:
         for outcome in self._start_flush(live):
             failure = outcome
             if not isinstance(outcome, BaseException):
-                if outcome is _DONE:
+                if outcome is DONE:
                     continue
-                _close(outcome)
+                close(outcome)
                 failure = TypeError("a flush listener answered an awaitable: use `await flush`")
             if first is None and isinstance(failure, BaseException):
                 first = failure
@@ -354,7 +326,7 @@ class SessionStore:
 
     def get(self, id: str) -> LiveSession | None:
         """The live session of this id, if any."""
-        entry = self._state.entries.get(id)
+        entry = self._state.roster.entries.get(id)
         return None if entry is None else self._objects.get(entry.serial)
 
     def list(self) -> tuple[LiveSession, ...]:
@@ -391,140 +363,104 @@ class SessionStore:
     def _build(
         self, id: str | None, seed: Iterable[object], meta: Mapping[str, object] | None
     ) -> Session:
-        (build,) = self._step(Prepare(id, self._make_id), Build)
+        session_id = self._named(id)
         given = {key: meta[key] for key in _META_KEYS if key in meta} if meta else {}
         if given.get("createdAt") is None:
             given["createdAt"] = self._clock()
-        header = {"id": build.id, **given}
+        header = {"id": session_id, **given}
         return unwrap(Session.replay(seed, header, vocabulary=self._vocabulary))
 
     def _enter(self, live: LiveSession, scope: Hashable) -> Entry:
         with self._lock, live._lock:  # pyright: ignore[reportPrivateUsage]  # one pair of classes
             elsewhere = live.store is not None and live.store is not self
-            command = Enter(live.id, live, scope, elsewhere)
-            (hold,) = self._step(command, Hold)
-            self._objects[hold.entry.serial] = live
+            entry = self._held(Enter(live.id, live, scope, elsewhere))
+            self._objects[entry.serial] = live
             live._store = self  # pyright: ignore[reportPrivateUsage]
-            return hold.entry
+            return entry
 
     def _detacher(self, entry: Entry) -> Callable[[], None]:
         return lambda: self._detach(entry)
 
     def _detach(self, entry: Entry) -> None:
         with self._lock:
-            self._dispose(self._step(Detach(entry.id, entry.serial), Tell), entry)
+            self._let_go(self._step(Detach(entry.id, entry.serial)))
 
     def _unwind(self, tell: Tell) -> None:
         entry = tell.entry
-        self._dispose(self._step(Unwound(entry.id, entry.serial, tell.notice), Tell), entry)
+        effects = self._step(Unwound(entry.id, entry.serial, tell.notice))
+        if effects:
+            self._let_go(effects)
 
-    def _dispose(self, tells: tuple[Tell, ...], entry: Entry) -> None:
-        """What follows when an entry may have gone."""
-        current = self._state.entries.get(entry.id)
-        if current is not None and current.serial == entry.serial:
-            return
-        live = self._objects.pop(entry.serial, None)
-        if live is None:
-            return
-        live._store = None  # pyright: ignore[reportPrivateUsage]  # one pair of classes
-        for tell in tells:
-            try:
-                self._ask_gates("disposed", tell.entry, live)
-            except Exception as error:  # noqa: BLE001  # strangers' code: contained and reported
-                self._report(Contained("disposed", "gate", live.id, error))
-                return
-            self._tell("disposed", tell.entry, live, live)
+    def _let_go(self, effects: tuple[Effect, ...]) -> None:
+        """Run what follows when an entry has gone: release its object, then tell of it."""
+        live: LiveSession | None = None
+        for effect in effects:
+            if isinstance(effect, Release):
+                live = self._objects.pop(effect.entry.serial)
+                live._store = None  # pyright: ignore[reportPrivateUsage]  # one pair of classes
+            elif isinstance(effect, Tell) and live is not None:
+                self._tell_disposed(effect.entry.scope, live)
 
-    def _append(self, live: LiveSession, draft: Callable[[], Event]) -> Event | None:
+    def _tell_disposed(self, scope: Hashable, live: LiveSession) -> None:
+        listeners = self._listeners
+        try:
+            listeners.ask_gates("disposed", scope, live)
+        except Exception as error:  # noqa: BLE001  # strangers' code: contained and reported
+            listeners.contain(Contained("disposed", "gate", live.id, error))
+            return
+        listeners.tell("disposed", live.id, listeners.of("disposed", scope), live)
+
+    def _append(self, live: LiveSession, draft: _Draft) -> Event | None:
         """The event, appended and told; None when this store has the object no more."""
         with self._lock:
             if live.store is not self:
                 return None
-            event = draft()
-            (tell,) = self._step(Append(live.id, live), Tell)
+            event = live._drafted(draft)  # pyright: ignore[reportPrivateUsage]  # one pair of classes
+            tell = self._told(Append(live.id, live))
+            listeners, scope = self._listeners, tell.entry.scope
             try:
-                appended = unwrap(live.session.append_event(event))
-                self._ask_gates("event", tell.entry, live, event)
-                listeners = self._listeners("event", tell.entry)
+                appended = _sound(live.session.accepted(event))
+                listeners.ask_gates("event", scope, live, event)
+                told = listeners.of("event", scope)
                 live._session = appended  # pyright: ignore[reportPrivateUsage]  # the commit
-                self._tell("event", tell.entry, live, live, event, listeners=listeners)
+                listeners.tell("event", live.id, told, live, event)
             finally:
                 self._unwind(tell)
             return event
 
-    def _start_flush(self, live: LiveSession) -> tuple[Any, ...]:
+    def _start_flush(self, live: LiveSession) -> tuple[BaseException | Awaitable[Any], ...]:
         """Each flush listener's failure, or the awaitable to wait for."""
         with self._lock:
-            (tell,) = self._step(Flush(live.id, live), Tell)
-            self._ask_gates("flush", tell.entry, live)
-            listeners = self._listeners("flush", tell.entry)
-        return tuple(_started(told.listener, live) for told in listeners)
+            scope = self._told(Flush(live.id, live)).entry.scope
+            self._listeners.ask_gates("flush", scope, live)
+            listeners = self._listeners.of("flush", scope)
+        return tuple(start(listener, live) for listener in listeners)
 
-    def _step(self, command: Command, kind: type[E]) -> tuple[E, ...]:
-        """Take a step; the effects, which are all of one kind for one command."""
-        stepped = step(self._state, command)
-        if isinstance(stepped, Failure):
-            refusal: Rejection = stepped.failure()
-            raise Rejected(refusal)
-        self._state, effects = stepped.unwrap()
-        return tuple(effect for effect in effects if isinstance(effect, kind))
+    def _step(self, command: Command) -> tuple[Effect, ...]:
+        """Take a step; what has to be done.
 
-    def _listeners(
-        self, notice: Notice, entry: Entry, *, gates: bool = False
-    ) -> tuple[_Registration, ...]:
-        return tuple(
-            registration
-            for registration in self._registrations
-            if registration.notice == notice
-            and registration.gate is gates
-            and (registration.scope is None or registration.scope == entry.scope)
-        )
+        Errors:  Rejected, as `lifecycle.step`.
+        """
+        after = advance(self._state, command)
+        if isinstance(after, Rejection):
+            raise Rejected(after)
+        self._state, effects = after
+        return effects
 
-    def _ask_gates(self, notice: Notice, entry: Entry, *arguments: object) -> None:
-        for gate in self._listeners(notice, entry, gates=True):
-            answer = gate.listener(*arguments)
-            if inspect.isawaitable(answer):  # would let everything pass
-                _close(answer)
-                raise TypeError(f"a {notice} gate answered an awaitable: gates cannot wait")
+    def _told(self, command: Command) -> Tell:
+        (effect,) = self._step(command)
+        assert isinstance(effect, Tell)
+        return effect
 
-    def _tell(
-        self,
-        notice: Notice,
-        entry: Entry,
-        live: LiveSession,
-        *arguments: object,
-        listeners: tuple[_Registration, ...] | None = None,
-    ) -> None:
-        """Call each listener; a failure is reported and reaches nobody else."""
-        told = self._listeners(notice, entry) if listeners is None else listeners
-        for registration in told:
-            try:
-                answer = registration.listener(*arguments)
-            except Exception as error:  # noqa: BLE001  # strangers' code: contained and reported
-                self._report(Contained(notice, "threw", live.id, error))
-            else:
-                self._await_later(notice, live, answer)
+    def _held(self, command: Command) -> Entry:
+        (effect,) = self._step(command)
+        assert isinstance(effect, Hold)
+        return effect.entry
 
-    def _await_later(self, notice: Notice, live: LiveSession, answer: object) -> None:
-        """Let an awaitable that a listener answered run; its failure is only reported."""
-        if not inspect.isawaitable(answer):
-            return
-
-        def ended(task: asyncio.Future[Any]) -> None:
-            self._tasks.discard(task)
-            error = None if task.cancelled() else task.exception()
-            if error is not None:
-                self._report(Contained(notice, "rejected", live.id, error))
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError as error:
-            _close(answer)
-            self._report(Contained(notice, "rejected", live.id, error))
-            return
-        task = asyncio.ensure_future(answer)
-        self._tasks.add(task)
-        task.add_done_callback(ended)
+    def _named(self, id: str | None) -> str:
+        (effect,) = self._step(Prepare(id, self._make_id))
+        assert isinstance(effect, Build)
+        return effect.id
 
 
 class Owner:
@@ -562,28 +498,3 @@ class Owner:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-class _Done(Awaitable[None]):
-    """What a listener that answered nothing amounts to: done already."""
-
-    def __await__(self) -> Generator[Any, None, None]:
-        yield from ()
-
-
-_DONE: Final = _Done()
-
-
-def _started(listener: Listener, live: LiveSession) -> BaseException | Awaitable[Any]:
-    try:
-        answer = listener(live)
-    except Exception as error:  # noqa: BLE001  # raised when all have been started
-        return error
-    return answer if inspect.isawaitable(answer) else _DONE
-
-
-def _close(answer: object) -> None:
-    """Keep a coroutine that will never run from warning about it."""
-    close = getattr(answer, "close", None)
-    if callable(close):
-        close()

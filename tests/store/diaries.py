@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from dsh_fp import Code, Event, Rejected
 from dsh_fp.store.lifecycle import Notice
-from dsh_fp.store.sessions import Contained, LiveSession, SessionStore
+from dsh_fp.store.notices import Contained
+from dsh_fp.store.sessions import LiveSession, SessionStore
 
 NOTICES: Final[tuple[Notice, ...]] = ("created", "event", "disposed", "flush")
 

@@ -24,6 +24,7 @@ from dsh_fp.store.lifecycle import (
     Hold,
     Lifecycle,
     Prepare,
+    Release,
     Tell,
     Unwound,
     step,
@@ -131,7 +132,8 @@ def test_telling_an_event_begins_and_ends() -> None:
     (told,) = effects(TOLD, Append("a", "token a"))
 
     assert isinstance(told, Tell)
-    assert (told.notice, told.entry.appending) == ("event", True)
+    assert told.notice == "event"
+    assert APPENDING.telling == ((0, "event"),)
     assert after(Unwound("a", 0, "event"), state=APPENDING) == TOLD
 
 
@@ -171,8 +173,13 @@ def test_an_announcement_inside_an_event_leaves_the_event_open() -> None:
 
 def test_what_was_never_told_leaves_without_a_word() -> None:
     """`disposed` is owed only where `created` was begun."""
-    assert effects(LIVE, Detach("a", 0)) == ()
-    assert len(effects(TOLD, Detach("a", 0))) == 1
+    gone = LIVE.entries["a"]
+
+    assert effects(LIVE, Detach("a", 0)) == (Release(gone),)
+    assert effects(TOLD, Detach("a", 0)) == (
+        Release(TOLD.entries["a"]),
+        Tell("disposed", TOLD.entries["a"]),
+    )
 
 
 def test_a_detach_knows_its_entry() -> None:
