@@ -58,8 +58,16 @@ if TYPE_CHECKING:
         Vocabulary,
     )
     from dsh_fp.rejected import Rejected, unwrap
+    from dsh_fp.storage.backend import Backend, Listing, Stored, Writer
+    from dsh_fp.storage.following import follow
     from dsh_fp.storage.jsonl import LogFile, encode_log, read, scan_log
+    from dsh_fp.storage.jsonl_backend import JsonlBackend
+    from dsh_fp.storage.memory_backend import MemoryBackend
     from dsh_fp.storage.paths import bucket_name, decode_segment, encode_segment, log_path
+    from dsh_fp.storage.recorder import AtFlush, Batches, EachEvent, Recorder
+    from dsh_fp.storage.sqlite_backend import SqliteBackend
+    from dsh_fp.store.notices import Contained
+    from dsh_fp.store.sessions import LiveSession, Owner, SessionStore
 
 _HOMES = {
     "dsh_fp.core.lossless": (
@@ -84,6 +92,14 @@ _HOMES = {
     "dsh_fp.core.requests": "PastRequest past_requests",
     "dsh_fp.storage.jsonl": "LogFile encode_log read scan_log",
     "dsh_fp.storage.paths": "bucket_name decode_segment encode_segment log_path",
+    "dsh_fp.storage.backend": "Backend Listing Stored Writer",
+    "dsh_fp.storage.following": "follow",
+    "dsh_fp.storage.jsonl_backend": "JsonlBackend",
+    "dsh_fp.storage.memory_backend": "MemoryBackend",
+    "dsh_fp.storage.recorder": "AtFlush Batches EachEvent Recorder",
+    "dsh_fp.storage.sqlite_backend": "SqliteBackend",
+    "dsh_fp.store.notices": "Contained",
+    "dsh_fp.store.sessions": "LiveSession Owner SessionStore",
     "dsh_fp.rejected": "Rejected unwrap",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -91,9 +107,14 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = [
     "Assembled",
     "Assembly",
+    "AtFlush",
+    "Backend",
+    "Batches",
     "CHECKS",
     "Code",
+    "Contained",
     "EMPTY_ASSEMBLY",
+    "EachEvent",
     "Event",
     "EventLog",
     "Field",
@@ -103,12 +124,18 @@ __all__ = [
     "Json",
     "JsonArray",
     "JsonObject",
+    "JsonlBackend",
     "Kind",
+    "Listing",
+    "LiveSession",
     "LogFile",
     "MAX_DEPTH",
+    "MemoryBackend",
     "MessageRule",
     "Node",
+    "Owner",
     "PastRequest",
+    "Recorder",
     "Rejected",
     "Rejection",
     "Replacement",
@@ -116,7 +143,10 @@ __all__ = [
     "STANDARD",
     "Session",
     "SessionHeader",
+    "SessionStore",
+    "SqliteBackend",
     "State",
+    "Stored",
     "Surface",
     "SurfaceFold",
     "Tokens",
@@ -124,6 +154,7 @@ __all__ = [
     "TypeRule",
     "Usage",
     "Vocabulary",
+    "Writer",
     "apply_delta",
     "assemble",
     "bucket_name",
@@ -140,6 +171,7 @@ __all__ = [
     "fold_header",
     "fold_surface",
     "fold_trace",
+    "follow",
     "headers_equal",
     "interrupted_turn_closers",
     "is_balanced_cut",

@@ -16,6 +16,7 @@ from dsh_fp.core.lossless import to_text
 
 FOLD_LINES: Final = 16
 LINES_KEPT: Final = 12
+_CHARACTERS_PER_COLUMN: Final = 4  # marks may stack up, but not much further
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,7 +36,9 @@ class Page:
         room = self.out.width - indent - len(lead)
         start = " " * indent + lead
         kept: list[str] = []
-        for line in lines_of(text):
+        # Of a text that will be folded only the beginning is looked at, however long it is.
+        seen = text if self.full else text[: room * FOLD_LINES * _CHARACTERS_PER_COLUMN]
+        for line in lines_of(seen):
             for part in wrapped(line, room):
                 if self.full:
                     self.out.line((start + self.out.paint(part, style)).rstrip())
@@ -45,7 +48,7 @@ class Page:
                     break
             if len(kept) > FOLD_LINES:
                 break
-        folded = len(kept) > FOLD_LINES
+        folded = len(kept) > FOLD_LINES or len(seen) < len(text)
         for part in kept[:LINES_KEPT] if folded else kept:
             self.out.line((start + self.out.paint(part, style)).rstrip())
         if folded:

@@ -12,6 +12,7 @@ from typing import Final
 from unicodedata import category, east_asian_width
 
 _DOUBTFUL: Final = re.compile(r"[^\x20-\x7e]")
+# JSON text has its C0 escaped; the line ends between documents are ours.
 _BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7e]")
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # Letters and marks that show nothing, so that text could hide in them: Hangul fillers, a
@@ -26,7 +27,7 @@ def one_line(text: str, limit: int | None = None) -> str:
     """Text for one line: line ends escaped too, cut at `limit` characters."""
     if limit is not None and len(text) > limit:
         text = text[:limit] + "..."
-    return _DOUBTFUL.sub(_shown, text)
+    return text if _is_seen(text) else _DOUBTFUL.sub(_shown, text)
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -41,9 +42,7 @@ def lines_of(text: str) -> Iterator[str]:
 
 def json_safe(text: str) -> str:
     r"""A JSON text of the same value in which all that cannot be seen is written `\uXXXX`."""
-    if text.isascii() and "\x7f" not in text:
-        return text
-    return _BEYOND_ASCII.sub(_json_escaped, text)
+    return text if _is_seen(text) else _BEYOND_ASCII.sub(_json_escaped, text)
 
 
 def columns(text: str) -> int:
@@ -84,6 +83,11 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
+def _is_seen(text: str) -> bool:
+    """Whether nothing in a text needs escaping: true of most, and quickly told."""
+    return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))
+
+
 def _reach(line: str, start: int, limit: int) -> tuple[int, bool]:
     """The place up to which a line fits into `limit` columns, and whether that is its end."""
     part = line[start : start + limit + 1]
@@ -107,7 +111,7 @@ def _columns_of(character: str) -> int:
 
 def _shown(match: re.Match[str]) -> str:
     character = match[0]
-    if character.isprintable() and not _UNSEEN.match(character):
+    if _is_seen(character):
         return character
     if category(character) == "Zs":  # a space of another width is a space
         return " " * _columns_of(character)
@@ -118,7 +122,7 @@ def _shown(match: re.Match[str]) -> str:
 
 def _json_escaped(match: re.Match[str]) -> str:
     character = match[0]
-    if character.isprintable() and not _UNSEEN.match(character):
+    if _is_seen(character):
         return character
     if character <= "\uffff":
         return f"\\u{ord(character):04x}"

@@ -60,10 +60,6 @@ class Files:
         """Give a file a second name; fails where the name is taken."""
         os.link(source, target)
 
-    def is_same(self, one: str, other: str) -> bool:
-        """Whether two names are of one file."""
-        return os.path.samefile(one, other)
-
     def unlink(self, path: str) -> None:
         """Take a name away."""
         os.unlink(path)
@@ -106,18 +102,20 @@ def make_folders(files: Files, path: str) -> None:
         missing.append(path)
         path = os.path.dirname(path)
     for folder in reversed(missing):
+        is_ours = True
         try:
             files.make_folder(folder)
         except FileExistsError:
-            if os.path.isdir(folder):
-                continue  # another process made it meanwhile
-            raise
+            if not os.path.isdir(folder):
+                raise
+            is_ours = False  # another process made it meanwhile
         try:
             sync_folder(files, os.path.dirname(folder) or ".")
         except BaseException:
             # Found there by the next try, it would pass for one that is on the disk.
-            with contextlib.suppress(OSError):
-                files.remove_folder(folder)
+            if is_ours:
+                with contextlib.suppress(OSError):
+                    files.remove_folder(folder)
             raise
 
 
@@ -137,13 +135,8 @@ def publish(files: Files, path: str, content: bytes) -> None:
             files.fsync(descriptor)
         finally:
             files.close(descriptor)
-        try:
-            # A rename would replace another's log; a link fails instead.
-            files.link(temporary, path)
-        except OSError:
-            # Over a network the answer to a link that was made may be lost.
-            if not (os.path.exists(path) and files.is_same(temporary, path)):
-                raise
+        # A rename would replace another's log; a link fails instead.
+        files.link(temporary, path)
     finally:
         with contextlib.suppress(OSError):  # a leftover temporary file harms nobody
             files.unlink(temporary)

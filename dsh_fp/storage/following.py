@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from dsh_fp.core.events import Event
-from dsh_fp.core.rejection import Rejection, file_unreadable, log_corrupt
+from dsh_fp.core.rejection import Rejection, file_unreadable, log_corrupt, version_unsupported
 from dsh_fp.rejected import Rejected
 from dsh_fp.storage.jsonl import header_line_fields
 from dsh_fp.storage.lines import PIECE_BYTES, LineFault, read_line
@@ -30,8 +30,9 @@ def follow(
     Acceptance is not judged: read the log for that. A batch that its writer cut again after a
     failed write may have been seen.
 
-    Errors:  Rejected: FILE_UNREADABLE, LOG_HEADER_INVALID; LOG_CORRUPT for a line that is no
-             event with the next seq, and for a file that became shorter than what was read.
+    Errors:  Rejected: FILE_UNREADABLE, LOG_HEADER_INVALID, VERSION_UNSUPPORTED; LOG_CORRUPT
+             for a line that is no event with the next seq, and for a file that became shorter
+             than what was read.
     """
     file = os.fspath(path)
     try:
@@ -46,13 +47,12 @@ def _followed(descriptor: int, file: str, wait: Callable[[], bool]) -> Iterator[
     while True:
         piece = os.pread(descriptor, PIECE_BYTES, position + len(rest))
         if not piece:
-            if os.fstat(descriptor).st_size < position + len(rest):
-                if os.fstat(descriptor).st_size < position:
-                    corrupt = log_corrupt(index, index + 2, position, reason="cut-back")
-                    raise Rejected(corrupt.at(file=file))
-                rest = b""  # the torn line was taken back
+            if os.fstat(descriptor).st_size < position:
+                corrupt = log_corrupt(index, index + 2, position, reason="cut-back")
+                raise Rejected(corrupt.at(file=file))
             if not wait():
                 return
+            rest = b""  # a torn line may be another one by now: it is read again
             continue
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
@@ -60,6 +60,8 @@ def _followed(descriptor: int, file: str, wait: Callable[[], bool]) -> Iterator[
                 fields = header_line_fields(line, ended=True)
                 if isinstance(fields, Rejection):
                     raise Rejected(fields.at(file=file))
+                if fields["version"] != 0:
+                    raise Rejected(version_unsupported(fields["version"]).at(file=file))
                 has_header = True
             else:
                 yield _event(line, index, position, file)

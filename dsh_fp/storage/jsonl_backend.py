@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -19,6 +19,7 @@ from returns.result import Failure, Result
 from dsh_fp.core.events import Event, SessionHeader
 from dsh_fp.core.rejection import (
     Rejection,
+    file_unreadable,
     session_already_exists,
     session_not_found,
     storage_failed,
@@ -27,8 +28,8 @@ from dsh_fp.core.rejection import (
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
 from dsh_fp.rejected import Rejected, unwrap
 from dsh_fp.storage.backend import Listing, Stored
-from dsh_fp.storage.files import Files, publish, write_all
-from dsh_fp.storage.jsonl import encode_header, event_line, read, read_header, stored_log
+from dsh_fp.storage.files import FILE_MODE, Files, make_folders, publish, sync_folder, write_all
+from dsh_fp.storage.jsonl import LogFile, encode_header, event_line, read, read_header, stored_log
 from dsh_fp.storage.paths import SUFFIX, encode_segment, log_path
 
 LOCK_SUFFIX: Final = ".lock"
@@ -48,129 +49,180 @@ class JsonlBackend:
         files: Files = _SYSTEM,
         vocabulary: Vocabulary = STANDARD,
     ) -> None:
-        self.root: Final = os.fspath(root)
-        self._files = files
+        # Tidied as the paths of logs are, so that what was written is found.
+        bucket = os.path.dirname(unwrap(log_path(os.fspath(root), None, "any")))
+        self.root: Final = os.path.dirname(bucket) or "."
+        self.files: Final = files
         self._vocabulary = vocabulary
 
     def create(self, header: SessionHeader) -> JsonlWriter:
         """A writer for a session that is not stored yet; see Backend."""
         path = unwrap(log_path(self.root, header.cwd, header.id))
-        if self.find(header.id) is not None:
-            raise Rejected(session_already_exists(header.id).at(file=path))
-        return JsonlWriter(path, header, self._files)
+        self.refuse_stored(header.id)
+        return JsonlWriter(self, path, header)
 
     def resume(self, session_id: str) -> tuple[Stored, JsonlWriter]:
         """A stored session made whole, durably, and its writer; see Backend."""
-        path = self._path_of(session_id)
+        path = self.find(session_id)
+        if path is None:
+            raise Rejected(session_not_found(session_id))
         lock = _locked(path, session_id)
         try:
-            stored = unwrap(self._read(path))
-            writer = JsonlWriter.going_on(path, stored, lock, self._files)
-            writer.cut_torn_tail()
-            if stored.closers:
-                writer.write(stored.closers)
+            log, end, behind = self._read_whole(path, session_id)
+            stored = stored_log(log, path)
+            tail = _Tail(len(log.session), log.good_bytes, end, behind)
+            writer = JsonlWriter(self, path, log.header, tail=tail, lock=lock)
+            writer.settle()
+            writer.write(stored.closers)
+            whole = unwrap(stored.session.extend(stored.closers))
         except BaseException:
             lock.release()
             raise
-        whole = unwrap(stored.session.extend(stored.closers))
         return attrs.evolve(stored, session=whole), writer
 
     def load(self, session_id: str) -> Result[Stored, Rejection]:
         """A stored session as it stands; see Backend."""
-        path = self.find(session_id)
-        return Failure(session_not_found(session_id)) if path is None else self._read(path)
+        try:
+            path = self.find(session_id)
+        except Rejected as refused:
+            return Failure(refused.rejection)
+        if path is None:
+            return Failure(session_not_found(session_id))
+        return read(path, vocabulary=self._vocabulary).map(lambda log: stored_log(log, path))
 
     def list(self) -> Iterator[Listing]:
         """Every stored session, by its header line only; see Backend."""
-        for path in log_files(self.root):
-            header = read_header(path)
-            if isinstance(header, Failure):
-                yield Listing(path, None, header.failure())
-            else:
-                yield Listing(path, header.unwrap())
+        try:
+            buckets = _folders(self.root)
+        except OSError as fault:
+            yield Listing(self.root, None, file_unreadable(self.root, _cause(fault)))
+            return
+        for bucket in buckets:
+            try:
+                paths = _logs_in(bucket)
+            except OSError as fault:
+                yield Listing(bucket, None, file_unreadable(bucket, _cause(fault)))
+                continue
+            for path in paths:
+                header = read_header(path)
+                if isinstance(header, Failure):
+                    yield Listing(path, None, header.failure())
+                else:
+                    yield Listing(path, header.unwrap())
 
     def find(self, session_id: str) -> str | None:
-        """The path of a stored session's file, whatever its working directory, or None."""
+        """The path of a stored session's file, whatever its working directory, or None.
+
+        Errors:  Rejected: SEGMENT_EMPTY; FILE_UNREADABLE for a root that cannot be listed.
+        """
         name = unwrap(encode_segment(session_id)) + SUFFIX
-        for bucket in _folders(self.root):
+        try:
+            buckets = _folders(self.root)
+        except OSError as fault:
+            raise Rejected(file_unreadable(self.root, _cause(fault))) from fault
+        for bucket in buckets:
             path = os.path.join(bucket, name)
             if os.path.exists(path):
                 return path
         return None
 
-    def _path_of(self, session_id: str) -> str:
+    def refuse_stored(self, session_id: str) -> None:
+        """Raise Rejected, SESSION_ALREADY_EXISTS, for an id that is stored."""
         path = self.find(session_id)
-        if path is None:
-            raise Rejected(session_not_found(session_id))
-        return path
+        if path is not None:
+            raise Rejected(session_already_exists(session_id).at(file=path))
 
-    def _read(self, path: str) -> Result[Stored, Rejection]:
-        return read(path, vocabulary=self._vocabulary).map(lambda log: stored_log(log, path))
+    def _read_whole(self, path: str, session_id: str) -> tuple[LogFile, bytes, bytes]:
+        """A log, the bytes of its last whole line, and what a crash left behind them.
+
+        All of one moment: nobody writes meanwhile.
+        """
+        try:
+            with open(path, "rb") as opened, _exclusive(self.files, opened.fileno()):
+                log = unwrap(read(opened, vocabulary=self._vocabulary))
+                last = log.session.events[-1:]
+                # The text of an event and its line may differ in length; this much tells.
+                length = len(event_line(last[0])) + 1 if last else log.good_bytes
+                opened.seek(max(0, log.good_bytes - length))
+                end = opened.read(min(length, log.good_bytes))
+                return log, end, opened.read(log.size - log.good_bytes)
+        except BlockingIOError as held:
+            raise Rejected(writer_conflict(session_id, path, _BEING_WRITTEN)) from held
+        except FileNotFoundError as gone:
+            raise Rejected(session_not_found(session_id)) from gone
+        except OSError as fault:
+            raise Rejected(file_unreadable(path, _cause(fault))) from fault
+
+
+@attrs.frozen
+class _Tail:
+    """How far a file is its writer's, and how to recognise that it still is.
+
+    Units:   stored counts events, size bytes.
+    """
+
+    stored: int = 0
+    size: int = 0  # 0 before the first batch
+    end: bytes = b""  # the last bytes of these
+    doubtful: bytes = b""  # of a failed batch, or torn: perhaps still behind them
+
+
+_NO_FILE: Final = _Tail()
 
 
 class JsonlWriter:
     """The one writer of one file. Holds the file's lock from its first batch on."""
 
-    def __init__(self, path: str, header: SessionHeader, files: Files = _SYSTEM) -> None:
+    def __init__(
+        self,
+        backend: JsonlBackend,
+        path: str,
+        header: SessionHeader,
+        *,
+        tail: _Tail = _NO_FILE,
+        lock: BaseFileLock | None = None,
+    ) -> None:
         self.path: Final = path
+        self._backend = backend
+        self._files = backend.files
         self._header = header
-        self._files = files
-        self._lock: BaseFileLock | None = None
-        self._stored = 0
-        self._size = 0  # of the file as far as it is ours; 0 before the first batch
-        self._end = b""  # the last bytes of that
-        self._doubtful = b""  # of a failed batch that may still stand behind them
-
-    @classmethod
-    def going_on(
-        cls, path: str, stored: Stored, lock: BaseFileLock, files: Files = _SYSTEM
-    ) -> JsonlWriter:
-        """The writer that goes on with a file, whose lock it takes over."""
-        writer = cls(path, stored.session.header, files)
-        writer._lock = lock
-        writer._stored = len(stored.session)
-        with open(path, "rb") as opened:
-            content_size = os.fstat(opened.fileno()).st_size
-            writer._size = content_size - stored.torn_bytes
-            last = stored.session.events[-1:]
-            length = len(event_line(last[0])) + 1 if last else writer._size
-            opened.seek(max(0, writer._size - length))
-            writer._end = opened.read(min(length, writer._size))
-            writer._doubtful = opened.read()
-        return writer
+        self._lock = lock
+        # Swapped whole, so that an interrupt at any place leaves it true.
+        self._tail = tail
+        self._is_named_for_good = False
+        self._birth = b""  # the content of a first batch that may have appeared
 
     @property
     def stored(self) -> int:
         """How many events are stored."""
-        return self._stored
+        return self._tail.stored
 
     def write(self, events: Sequence[Event]) -> None:
         """Append a batch durably; see Writer."""
         if not events:
             return
-        if events[0].seq != self._stored:
-            raise Rejected(
-                writer_conflict(
-                    self._header.id,
-                    self.path,
-                    f"{self._stored} events are stored, the batch begins at seq {events[0].seq}",
-                )
+        tail = self._tail
+        if events[0].seq != tail.stored:
+            raise self._conflict(
+                f"{tail.stored} events are stored, the batch begins at seq {events[0].seq}"
             )
-        content = b"".join(event_line(event) + b"\n" for event in events)
-        if self._size:
-            self._append(content)
-        else:
-            content = encode_header(self._header).encode() + b"\n" + content
-            self._publish(content)
-        self._stored += len(events)
-        self._size += len(content)
-        self._end = event_line(events[-1]) + b"\n"
+        lines = [event_line(event) + b"\n" for event in events]
+        with self._telling_failures():
+            if tail.size:
+                self._append(b"".join(lines))
+            else:
+                self._publish(b"".join(lines))
+        size = self._tail.size + sum(map(len, lines))
+        self._tail = _Tail(tail.stored + len(events), size, lines[-1])
 
-    def cut_torn_tail(self) -> None:
-        """Cut what a crash left behind the last whole event, durably."""
-        if self._doubtful:
+    def settle(self) -> None:
+        """Cut what a crash left behind the last whole event; all before that is on disk then."""
+        with self._telling_failures():
             with self._opened() as descriptor:
                 self._clean(descriptor)
+                self._files.fsync(descriptor)  # who wrote it may have died before
+            self._name_for_good()
+        self._tail = attrs.evolve(self._tail, doubtful=b"")
 
     def close(self) -> None:
         """Let another writer have the session."""
@@ -178,111 +230,187 @@ class JsonlWriter:
             self._lock.release()
             self._lock = None
 
-    def _publish(self, content: bytes) -> None:
-        folder = os.path.dirname(self.path)
+    def _publish(self, lines: bytes) -> None:
+        """Make the file appear with its header and these lines."""
+        header = encode_header(self._header).encode() + b"\n"
+        make_folders(self._files, os.path.dirname(self.path))
+        self._take_id()
+        if self._is_born():  # an earlier try got that far, and perhaps no further
+            self._tail = _Tail(0, len(header), header, self._birth[len(header) :])
+            self._append(lines)
+            return
+        self._birth = header + lines
         try:
-            self._files.make_folders(folder)
-            lock = self._lock or _locked(self.path, self._header.id)
-            try:
-                publish(self._files, self.path, content)
-            except BaseException:
-                lock.release()
-                raise
+            publish(self._files, self.path, self._birth)
         except FileExistsError as taken:
-            raise Rejected(session_already_exists(self._header.id).at(file=self.path)) from taken
-        except OSError as fault:
-            raise Rejected(storage_failed(self.path, _cause(fault))) from fault
-        self._lock = lock
+            if not self._is_born():  # over a network, the answer to a good link may be lost
+                self.close()
+                exists = session_already_exists(self._header.id).at(file=self.path)
+                raise Rejected(exists) from taken
+        # What fails from here on is tried again on what the file holds.
+        self._tail = _Tail(0, len(header), header, lines)
+        self._name_for_good()
 
-    def _append(self, content: bytes) -> None:
+    def _take_id(self) -> None:
+        """Lock the name of a file that is not there yet; nobody else has the id then."""
+        if self._lock is None:
+            try:
+                self._lock = _locked(self.path, self._header.id)
+            except Rejected:
+                self._backend.refuse_stored(self._header.id)  # says more than that it is locked
+                raise
+        if not self._is_born():
+            try:  # in another folder, or since `create`
+                self._backend.refuse_stored(self._header.id)
+            except Rejected:
+                self.close()
+                raise
+
+    def _is_born(self) -> bool:
+        """Whether a first batch that seemed to fail is there after all."""
+        if not self._birth:
+            return False
+        try:
+            descriptor = self._files.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            return self._files.read_at(descriptor, len(self._birth) + 1, 0) == self._birth
+        finally:
+            self._files.close(descriptor)
+
+    def _append(self, lines: bytes) -> None:
+        """Write lines behind the tail."""
+        if self._lock is None:  # it was closed
+            self._lock = _locked(self.path, self._header.id)
         with self._opened() as descriptor:
             self._clean(descriptor)
+            self._tail = tail = attrs.evolve(self._tail, doubtful=lines)
             try:
-                self._doubtful = content
-                write_all(self._files, descriptor, content)
+                write_all(self._files, descriptor, lines)
                 self._files.fsync(descriptor)
             except OSError:
                 # Whether or not the cut succeeds, the next batch begins by making sure.
                 with contextlib.suppress(OSError):
-                    self._files.truncate(descriptor, self._size)
+                    self._files.truncate(descriptor, tail.size)
                 raise
-            self._doubtful = b""
+        self._name_for_good()
+
+    def _name_for_good(self) -> None:
+        """See to it that the names of the file and of its folder are on the disk."""
+        if not self._is_named_for_good:
+            folder = os.path.dirname(self.path)
+            sync_folder(self._files, folder)
+            sync_folder(self._files, os.path.dirname(folder) or ".")
+            self._is_named_for_good = True
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[int]:
+    def _telling_failures(self) -> Generator[None]:
         try:
-            descriptor = self._files.open(self.path, os.O_RDWR | os.O_APPEND)
-            try:
-                yield descriptor
-            finally:
-                self._files.close(descriptor)
-        except FileNotFoundError as gone:
-            raise Rejected(
-                writer_conflict(self._header.id, self.path, "its file is gone")
-            ) from gone
+            yield
         except OSError as fault:
             raise Rejected(storage_failed(self.path, _cause(fault))) from fault
+
+    @contextlib.contextmanager
+    def _opened(self) -> Generator[int]:
+        try:
+            descriptor = self._files.open(self.path, os.O_RDWR | os.O_APPEND)
+        except FileNotFoundError as gone:
+            raise self._conflict("its file is gone") from gone
+        try:
+            with _exclusive(self._files, descriptor):
+                yield descriptor
+        except BlockingIOError as held:
+            raise self._conflict(_BEING_WRITTEN) from held
+        finally:
+            self._files.close(descriptor)
 
     def _clean(self, descriptor: int) -> None:
         """Make sure that the file ends with what this writer stored last.
 
         What a failed batch of its own left is cut; anything else is another writer's.
         """
-        files = self._files
+        files, tail = self._files, self._tail
         size = files.size(descriptor)
-        behind = files.read_at(descriptor, size - self._size, self._size)
-        if size < self._size or not self._doubtful.startswith(behind):
-            raise Rejected(
-                writer_conflict(
-                    self._header.id,
-                    self.path,
-                    f"the file has {size} bytes, {self._size} were written here",
-                )
-            )
-        end = files.read_at(descriptor, len(self._end), self._size - len(self._end))
-        if end != self._end:
-            raise Rejected(
-                writer_conflict(self._header.id, self.path, "its last event was changed")
-            )
+        behind = files.read_at(descriptor, len(tail.doubtful) + 1, tail.size)
+        if size < tail.size or not tail.doubtful.startswith(behind):
+            raise self._conflict(f"the file has {size} bytes, {tail.size} were written here")
+        end = files.read_at(descriptor, len(tail.end), tail.size - len(tail.end))
+        if end != tail.end:
+            raise self._conflict("its last event was changed")
         if behind:
-            files.truncate(descriptor, self._size)
+            files.truncate(descriptor, tail.size)
             files.fsync(descriptor)
-        self._doubtful = b""
+
+    def _conflict(self, what: str) -> Rejected:
+        return Rejected(writer_conflict(self._header.id, self.path, what))
+
+
+_BEING_WRITTEN: Final = "it is being written right now"
+
+
+@contextlib.contextmanager
+def _exclusive(files: Files, descriptor: int) -> Generator[None]:
+    """Nobody else of this library writes the file meanwhile, stolen lock files or not.
+
+    Where a file system has no such locks, the comparison with the tail has to do.
+
+    Errors:  BlockingIOError when somebody does.
+    """
+    is_locked = True
+    try:
+        files.lock(descriptor)
+    except BlockingIOError:
+        raise
+    except OSError:
+        is_locked = False
+    try:
+        yield
+    finally:
+        if is_locked:
+            with contextlib.suppress(OSError):  # closing lets others in as well
+                files.unlock(descriptor)
 
 
 def _locked(path: str, session_id: str) -> BaseFileLock:
-    lock = FileLock(path + LOCK_SUFFIX, thread_local=False)
+    lock = FileLock(path + LOCK_SUFFIX, mode=FILE_MODE, thread_local=False)
     try:
         lock.acquire(blocking=False)
     except Timeout as held:
         conflict = writer_conflict(session_id, path, "its lock is held")
         raise Rejected(conflict) from held
-    except OSError as fault:
+    except (OSError, NotImplementedError) as fault:  # the latter: no locks on this file system
         raise Rejected(storage_failed(path + LOCK_SUFFIX, _cause(fault))) from fault
     return lock
 
 
 def log_files(root: str) -> Iterator[str]:
-    """The paths of all log files below a root, in order of their names."""
+    """The paths of all log files below a root, in order of their names.
+
+    Errors:  OSError for a folder that cannot be listed.
+    """
     for bucket in _folders(root):
-        with os.scandir(bucket) as entries:
-            names = sorted(entry.name for entry in entries if entry.name.endswith(SUFFIX))
-        for name in names:
-            yield os.path.join(bucket, name)
+        yield from _logs_in(bucket)
 
 
-def _folders(root: str) -> Iterator[str]:
+def _logs_in(bucket: str) -> list[str]:
+    with os.scandir(bucket) as entries:
+        names = sorted(entry.name for entry in entries if entry.name.endswith(SUFFIX))
+    return [os.path.join(bucket, name) for name in names]
+
+
+def _folders(root: str) -> list[str]:
     try:
         with os.scandir(root) as entries:
             names = sorted(entry.name for entry in entries if entry.is_dir())
     except FileNotFoundError:
-        return
-    for name in names:
-        yield os.path.join(root, name)
+        return []
+    return [os.path.join(root, name) for name in names]
 
 
-def _cause(fault: OSError) -> str:
-    return fault.strerror or type(fault).__name__
+def _cause(fault: Exception) -> str:
+    strerror = getattr(fault, "strerror", None)
+    return strerror or str(fault) or type(fault).__name__
 
 
 __all__ = ["JsonlBackend", "JsonlWriter", "log_files"]

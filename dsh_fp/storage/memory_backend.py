@@ -95,6 +95,7 @@ class MemoryWriter:
             if self.stored == 0:
                 raise Rejected(session_already_exists(header.id))
             raise Rejected(writer_conflict(header.id, header.id, "another writer went on with it"))
+        self.closed = False
         self._session = slot.session = unwrap(self._session.extend(events))
 
     def close(self) -> None:

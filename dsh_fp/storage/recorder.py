@@ -72,6 +72,7 @@ class _Track:
         self.lock = threading.Lock()
         self.born = len(live.session)  # what it came with is stored with its first append
         self.waiting_since_s: float | None = None
+        self.has_ended = False
 
     def pending(self) -> tuple[Event, ...]:
         """The events that are not stored yet, in order."""
@@ -83,10 +84,23 @@ class _Track:
     def drain(self) -> None:
         """Store what is pending, in order."""
         with self.lock:
+            if self.has_ended:
+                return
+            # Events that come meanwhile begin a time of waiting of their own.
+            since_s, self.waiting_since_s = self.waiting_since_s, None
             pending = self.pending()
             if pending:
-                self.writer.write(pending)
-            self.waiting_since_s = None
+                try:
+                    self.writer.write(pending)
+                except BaseException:
+                    self.waiting_since_s = since_s
+                    raise
+
+    def end(self) -> None:
+        """Give the writer back; nothing is stored through it any more."""
+        with self.lock:
+            self.has_ended = True
+            self.writer.close()
 
 
 class Recorder:
@@ -112,6 +126,7 @@ class Recorder:
         self._durability = durability
         self._monotonic_s = monotonic_s
         self._tracks: dict[LiveSession, _Track] = {}
+        self._lock = threading.Lock()  # so that no session gets two writers
         self._offs = (
             store.on("created", self._begin, gate=True),
             store.on("event", self._heard),
@@ -170,10 +185,11 @@ class Recorder:
             self._forget(track)
 
     def _track(self, live: LiveSession) -> _Track:
-        track = self._tracks.get(live)
-        if track is None:
-            track = self._tracks[live] = _Track(live, self.backend.create(live.header))
-        return track
+        with self._lock:
+            track = self._tracks.get(live)
+            if track is None:
+                track = self._tracks[live] = _Track(live, self.backend.create(live.header))
+            return track
 
     def _begin(self, live: LiveSession) -> None:
         self._track(live)
@@ -191,7 +207,9 @@ class Recorder:
             track.drain()
 
     def _flush(self, live: LiveSession) -> None:
-        self._track(live).drain()
+        # A session may have left since the flush began; what it could not store is tracked.
+        if live in self._tracks or live.store is self._store:
+            self._track(live).drain()
 
     def _end(self, live: LiveSession) -> None:
         track = self._tracks.get(live)
@@ -202,7 +220,7 @@ class Recorder:
 
     def _forget(self, track: _Track) -> None:
         self._tracks.pop(track.live, None)
-        track.writer.close()
+        track.end()
 
 
 __all__ = [

@@ -7,10 +7,12 @@ would be, and one reader judges both.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
+from urllib.parse import quote
 
 import attrs
 from filelock import BaseFileLock, FileLock, Timeout
@@ -19,6 +21,7 @@ from returns.result import Failure, Result, Success
 from dsh_fp.core.events import Event, SessionHeader
 from dsh_fp.core.lossless import parse_value, to_text
 from dsh_fp.core.rejection import (
+    Code,
     Rejection,
     file_unreadable,
     not_storable,
@@ -31,7 +34,14 @@ from dsh_fp.core.rejection import (
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
 from dsh_fp.rejected import Rejected, unwrap
 from dsh_fp.storage.backend import Listing, Stored
-from dsh_fp.storage.jsonl import encode_fields, header_of, read, stored_log
+from dsh_fp.storage.files import FILE_MODE, Files, make_folders, sync_folder
+from dsh_fp.storage.jsonl import (
+    encode_fields,
+    header_line_fields,
+    header_of,
+    read,
+    stored_log,
+)
 from dsh_fp.storage.paths import encode_segment
 
 SCHEMA_VERSION: Final = 4
@@ -48,7 +58,9 @@ CREATE TABLE IF NOT EXISTS events (
 """
 _COLUMNS: Final = "seq, type, time, data, source_event_seqs, surface_op"
 _HEADER_COLUMNS: Final = "version, id, created_at, cwd, parent_session, seed_length"
-_LARGEST: Final = 2**63 - 1
+_INTEGERS: Final = range(-(2**63), 2**63)
+_LONGEST_LOCK_NAME: Final = 100
+_FILES: Final = Files()
 _Row = tuple[int, str, int, str, str | None, str | None]
 
 
@@ -73,26 +85,43 @@ class SqliteBackend:
 
     def create(self, header: SessionHeader) -> SqliteWriter:
         """A writer for a session that is not stored yet; see Backend."""
-        if os.path.exists(self.path) and isinstance(self._header_row(header.id), tuple):
-            raise Rejected(session_already_exists(header.id).at(file=self.path))
+        self.refuse_stored(header.id)
         return SqliteWriter(self, header)
 
     def resume(self, session_id: str) -> tuple[Stored, SqliteWriter]:
         """A stored session made whole, durably, and its writer; see Backend."""
+        if self._header_row(session_id) is None:
+            raise Rejected(session_not_found(session_id).at(file=self.path))
         lock = self.locked(session_id)
         try:
-            stored = unwrap(self.load(session_id))
-            writer = SqliteWriter(self, stored.session.header, stored=stored, lock=lock)
+            self._recover()
+            stored, rows = unwrap(self._read(session_id))
+            writer = SqliteWriter(self, stored.session.header, (stored, rows), lock)
             writer.cut_torn_tail()
             writer.write(stored.closers)
+            whole = unwrap(stored.session.extend(stored.closers))
         except BaseException:
             lock.release()
             raise
-        whole = unwrap(stored.session.extend(stored.closers))
         return attrs.evolve(stored, session=whole), writer
 
     def load(self, session_id: str) -> Result[Stored, Rejection]:
         """A stored session as it stands; see Backend."""
+        return self._read(session_id).map(lambda found: found[0])
+
+    def refuse_stored(self, session_id: str) -> None:
+        """Raise Rejected, SESSION_ALREADY_EXISTS, for an id that is stored.
+
+        VERSION_UNSUPPORTED as well: another schema's database will never take the session.
+        """
+        found = self._header_row(session_id)
+        if isinstance(found, tuple):
+            raise Rejected(session_already_exists(session_id).at(file=self.path))
+        if isinstance(found, Rejection) and found.code is Code.VERSION_UNSUPPORTED:
+            raise Rejected(found)
+
+    def _read(self, session_id: str) -> Result[tuple[Stored, list[_Row]], Rejection]:
+        """A stored session, and all its rows, torn ones too."""
         header = self._header_row(session_id)
         if header is None:
             return Failure(session_not_found(session_id).at(file=self.path))
@@ -100,10 +129,12 @@ class SqliteBackend:
             return Failure(header)
         try:
             with self.connected() as database:
-                rows = database.execute(
+                rows: list[_Row] = database.execute(
                     f"SELECT {_COLUMNS} FROM events WHERE session_id = ? ORDER BY seq",
                     (session_id,),
                 ).fetchall()
+        except Rejected as refused:
+            return Failure(refused.rejection)
         except sqlite3.Error as fault:
             return Failure(file_unreadable(self.path, str(fault)))
         lines = [_header_line(header), *map(_line, rows)]
@@ -112,7 +143,7 @@ class SqliteBackend:
         if isinstance(log, Failure):
             unreadable: Rejection = log.failure()
             return Failure(unreadable.at(file=self.path))
-        return Success(stored_log(log.unwrap(), self.path))
+        return Success((stored_log(log.unwrap(), self.path), rows))
 
     def list(self) -> Iterator[Listing]:
         """Every stored session, by its row in `sessions`; see Backend."""
@@ -132,22 +163,24 @@ class SqliteBackend:
             yield Listing(self.path, None, refusal)
             return
         for row in rows:
-            judged = header_of(_header_fields(row))
+            judged = _judged(row)
             if isinstance(judged, Failure):
                 yield Listing(str(row[1]), None, judged.failure().at(file=self.path))
             else:
                 yield Listing(str(row[1]), judged.unwrap())
 
     @contextlib.contextmanager
-    def connected(self, *, writing: bool = False) -> Iterator[sqlite3.Connection]:
+    def connected(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
         """A connection with the schema in place; closed at the end.
 
         Errors:  sqlite3.Error; Rejected VERSION_UNSUPPORTED for another schema's database.
         """
-        if writing:
-            os.makedirs(os.path.dirname(os.path.abspath(self.path)), 0o700, exist_ok=True)
-        target = f"file:{_quoted(self.path)}?mode={'rwc' if writing else 'ro'}"
+        whole_path = os.path.abspath(self.path)
+        if writing and not os.path.exists(whole_path):
+            _make_database_file(whole_path)
+        target = f"file://{quote(os.fsencode(whole_path))}?mode={'rw' if writing else 'ro'}"
         database = sqlite3.connect(target, uri=True, timeout=self._timeout_s, isolation_level=None)
+        database.text_factory = _text
         try:
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version not in (0, SCHEMA_VERSION):
@@ -166,17 +199,26 @@ class SqliteBackend:
 
     def locked(self, session_id: str) -> BaseFileLock:
         """The lock that the one writer of a session holds."""
-        path = f"{self.path}.{unwrap(encode_segment(session_id))}.lock"
-        lock = FileLock(path, thread_local=False)
+        path = f"{self.path}.{_lock_name(session_id)}.lock"
+        lock = FileLock(path, mode=FILE_MODE, thread_local=False)
         try:
-            os.makedirs(os.path.dirname(os.path.abspath(path)), 0o700, exist_ok=True)
+            make_folders(_FILES, os.path.dirname(os.path.abspath(path)))
             lock.acquire(blocking=False)
         except Timeout as held:
             conflict = writer_conflict(session_id, self.path, "its lock is held")
             raise Rejected(conflict) from held
-        except OSError as fault:
-            raise Rejected(storage_failed(path, fault.strerror or str(fault))) from fault
+        except (OSError, NotImplementedError) as fault:  # the latter: no locks there
+            cause = getattr(fault, "strerror", None) or str(fault)
+            raise Rejected(storage_failed(path, cause)) from fault
         return lock
+
+    def _recover(self) -> None:
+        """Undo the half-made transaction of a crash, which reading alone does not."""
+        try:
+            with self.connected(writing=True):
+                pass
+        except (sqlite3.Error, OSError) as fault:
+            raise Rejected(storage_failed(self.path, str(fault))) from fault
 
     def _header_row(self, session_id: str) -> tuple[object, ...] | Rejection | None:
         try:
@@ -203,17 +245,22 @@ class SqliteWriter:
         self,
         backend: SqliteBackend,
         header: SessionHeader,
-        *,
-        stored: Stored | None = None,
+        found: tuple[Stored, list[_Row]] | None = None,
         lock: BaseFileLock | None = None,
     ) -> None:
         self._backend = backend
         self._header = header
         self._lock = lock
-        self._torn = stored is not None and stored.torn_bytes > 0
-        self._stored = 0 if stored is None else len(stored.session)
-        last = stored.session.events[-1:] if stored is not None else ()
-        self._end: _Row | None = _row(last[0]) if last else None
+        self._is_listed = found is not None  # has its row in `sessions`
+        self._stored = 0
+        self._end: _Row | None = None  # the last event's row, as it is stored
+        # The last row of what may stand behind it: torn, or of a batch whose end was not seen.
+        self._doubtful: _Row | None = None
+        if found is not None:
+            stored, rows = found
+            self._stored = len(stored.session)
+            self._end = rows[self._stored - 1] if self._stored else None
+            self._doubtful = rows[-1] if len(rows) > self._stored else None
         _check_storable(header.id, header)
 
     @property
@@ -226,42 +273,43 @@ class SqliteWriter:
         if not events:
             return
         if events[0].seq != self._stored:
-            what = f"{self._stored} events are stored, the batch begins at seq {events[0].seq}"
-            raise Rejected(writer_conflict(self._header.id, self._backend.path, what))
+            raise self._conflict(
+                f"{self._stored} events are stored, the batch begins at seq {events[0].seq}"
+            )
         rows = [_row(event) for event in events]
         for row in rows:
             if not _is_whole_text(row[1]):
                 raise Rejected(
                     not_storable(self._header.id, f"half a character in the type of seq {row[0]}")
                 )
-        taken = self._lock or self._backend.locked(self._header.id)
+        taken = self._lock or self._locked()
         try:
             with self._transaction() as database:
                 self._check_end(database)
-                if not self._stored:
+                if not self._is_listed:
                     self._insert_session(database)
                 database.executemany(
                     "INSERT INTO events (session_id, seq, type, time, data, source_event_seqs,"
                     " surface_op) VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(self._header.id, *row) for row in rows],
                 )
+                self._doubtful = rows[-1]
         except BaseException:
             if self._lock is None:
                 taken.release()
             raise
         self._lock = taken
+        self._is_listed = True
         self._stored += len(rows)
         self._end = rows[-1]
+        self._doubtful = None
 
     def cut_torn_tail(self) -> None:
         """Delete the rows that a crash left behind the last whole event."""
-        if self._torn:
+        if self._doubtful is not None:
             with self._transaction() as database:
-                database.execute(
-                    "DELETE FROM events WHERE session_id = ? AND seq >= ?",
-                    (self._header.id, self._stored),
-                )
-            self._torn = False
+                self._check_end(database)
+            self._doubtful = None
 
     def close(self) -> None:
         """Let another writer have the session."""
@@ -269,33 +317,65 @@ class SqliteWriter:
             self._lock.release()
             self._lock = None
 
+    def _locked(self) -> BaseFileLock:
+        try:
+            return self._backend.locked(self._header.id)
+        except Rejected:
+            if not self._is_listed:
+                self._backend.refuse_stored(self._header.id)  # says more than that it is locked
+            raise
+
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        if self._is_listed and not os.path.exists(self._backend.path):
+            raise self._conflict("its database is gone")
         try:
             with self._backend.connected(writing=True) as database:
                 database.execute("BEGIN IMMEDIATE")
                 try:
                     yield database
                 except BaseException:
-                    database.execute("ROLLBACK")
+                    if database.in_transaction:  # a full disk has ended it already
+                        database.execute("ROLLBACK")
                     raise
                 database.execute("COMMIT")
-        except sqlite3.IntegrityError as taken:
-            raise Rejected(
-                session_already_exists(self._header.id).at(file=self._backend.path)
-            ) from taken
         except (sqlite3.Error, OSError) as fault:
             raise Rejected(storage_failed(self._backend.path, str(fault))) from fault
 
     def _check_end(self, database: sqlite3.Connection) -> None:
-        """That the stored session ends with what this writer stored last."""
-        found = database.execute(
+        """Make sure that what is stored ends with what this writer stored last.
+
+        What is doubtful behind it is deleted; anything else is another writer's.
+        """
+        found = self._last_row(database)
+        if found is not None and found == self._doubtful:
+            self._cut(database)
+            found = self._last_row(database)
+        query = "SELECT 1 FROM sessions WHERE id = ?"
+        is_listed = database.execute(query, (self._header.id,)).fetchone() is not None
+        if is_listed and not self._is_listed:
+            raise Rejected(session_already_exists(self._header.id).at(file=self._backend.path))
+        if found != self._end or (not is_listed and self._is_listed):
+            raise self._conflict("its last event is not the one that was written here")
+
+    def _last_row(self, database: sqlite3.Connection) -> _Row | None:
+        row: _Row | None = database.execute(
             f"SELECT {_COLUMNS} FROM events WHERE session_id = ? ORDER BY seq DESC LIMIT 1",
             (self._header.id,),
         ).fetchone()
-        if found != self._end:
-            what = "its last event is not the one that was written here"
-            raise Rejected(writer_conflict(self._header.id, self._backend.path, what))
+        return row
+
+    def _cut(self, database: sqlite3.Connection) -> None:
+        """Delete what stands behind this writer's last event."""
+        database.execute(
+            "DELETE FROM events WHERE session_id = ? AND (seq >= ? OR seq < 0)",
+            (self._header.id, self._stored),
+        )
+        if not self._is_listed:
+            database.execute("DELETE FROM sessions WHERE id = ?", (self._header.id,))
+
+    def _conflict(self, what: str) -> Rejected:
+        return Rejected(writer_conflict(self._header.id, self._backend.path, what))
 
     def _insert_session(self, database: sqlite3.Connection) -> None:
         header = self._header
@@ -305,7 +385,7 @@ class SqliteWriter:
             (
                 header.id,
                 header.version,
-                header.created_at,
+                int(header.created_at),
                 header.cwd,
                 header.parent_session,
                 header.seed_length,
@@ -314,7 +394,8 @@ class SqliteWriter:
 
 
 def _check_storable(session_id: str, header: SessionHeader) -> None:
-    if type(header.created_at) is not int or abs(header.created_at) > _LARGEST:
+    created_at = header.created_at
+    if created_at != int(created_at) or int(created_at) not in _INTEGERS:
         raise Rejected(not_storable(session_id, "createdAt is no 64-bit integer"))
     for text in (header.id, header.cwd, header.parent_session):
         if text is not None and not _is_whole_text(text):
@@ -373,8 +454,36 @@ def _header_line(row: Sequence[object]) -> str:
     return encode_fields(_header_fields(row))
 
 
-def _quoted(path: str) -> str:
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+def _judged(row: Sequence[object]) -> Result[SessionHeader, Rejection]:
+    """The session header of a row, by the rules of a file's first line."""
+    fields = header_line_fields(_header_line(row).encode(), ended=True)
+    if isinstance(fields, Rejection):
+        return Failure(fields)
+    if fields["version"] != 0:
+        return Failure(version_unsupported(fields["version"]))
+    return header_of(fields)
+
+
+def _text(stored: bytes) -> str:
+    """Text as it is read everywhere: bytes that are no UTF-8 are U+FFFD."""
+    return stored.decode(errors="replace")
+
+
+def _lock_name(session_id: str) -> str:
+    """What tells a session's lock from others; any id fits into a file name."""
+    segment = encode_segment(session_id).value_or("")
+    if len(segment) <= _LONGEST_LOCK_NAME:
+        return segment
+    return hashlib.sha256(segment.encode()).hexdigest()
+
+
+def _make_database_file(path: str) -> None:
+    """An empty database that is its owner's alone, where there is none."""
+    folder = os.path.dirname(path)
+    make_folders(_FILES, folder)
+    with contextlib.suppress(FileExistsError):
+        _FILES.close(_FILES.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    sync_folder(_FILES, folder)
 
 
 __all__ = ["SCHEMA_VERSION", "SqliteBackend", "SqliteWriter"]

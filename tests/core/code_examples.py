@@ -251,15 +251,17 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     ),
     Example(
         Code.PAYLOAD_INVALID,
-        lambda: replayed(user(0), event("tool/result", 1, {"content": []}, surfaceOp="append"))
-        .messages()
-        .failure(),
+        lambda: (
+            replayed(user(0), event("tool/result", 1, {"content": []}, surfaceOp="append"))
+            .messages()
+            .failure()
+        ),
         seq=1,
         path="$.data.callId",
     ),
     Example(
         Code.NO_REQUEST_HEADER,
-        lambda: past_requests(replayed(note(0), step_start(1)))[0].request.failure(),
+        lambda: past_requests(replayed(note(0), step_start(1)))[0].request.failure(),  # noqa: PLW0108  # met when asked for
         seq=1,
     ),
     # sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dsh_fp import Rejection, Session
+from dsh_fp import Rejection, Session, parse, snapshot
 from dsh_fp.rejected import unwrap
 
 Wire = dict[str, Any]
@@ -110,3 +110,13 @@ def nested(levels: int, inside: Any = None) -> Any:
     for _ in range(levels - 1):
         value = [value]
     return value
+
+
+def frozen(value: object) -> Any:
+    """The snapshot of a value that is accepted."""
+    return unwrap(snapshot(value))
+
+
+def parsed(text: str | bytes) -> Any:
+    """The value of a JSON text that is accepted."""
+    return unwrap(parse(text))

@@ -44,7 +44,8 @@ def test_no_chunks_are_no_blocks() -> None:
     """An empty stream has no blocks, no usage, and finished by stopping."""
     made = assemble([]).unwrap()
 
-    assert (made.blocks, made.usage, made.finish) == ([], None, {"kind": "stop"})
+    assert made.blocks == []
+    assert (made.usage, made.finish) == (None, {"kind": "stop"})
 
 
 def test_deltas_join_by_index_in_order_of_first_sight() -> None:
@@ -192,7 +193,9 @@ def test_an_open_block_of_unknown_type_is_a_fault() -> None:
 
 def test_an_index_may_be_any_value() -> None:
     """0, "0" and True are three blocks, 1 and 1.0 are one."""
-    assert blocks(words(0, "a"), words("0", "b"), words(True, "c"), words(1, "d"), words(1.0, "e")) == [
+    assert blocks(
+        words(0, "a"), words("0", "b"), words(True, "c"), words(1, "d"), words(1.0, "e")
+    ) == [
         text("a"),
         text("b"),
         text("c"),
@@ -221,8 +224,12 @@ def test_earlier_states_stay_as_they_were() -> None:
     left, _ = base.push(words(0, "L")).unwrap()
     right, _ = base.push(words(0, "R")).unwrap()
 
-    assert [state.blocks().unwrap()[0]["text"] for state in (base, left, right)] == ["a", "aL", "aR"]
-    assert EMPTY_ASSEMBLY == Assembly()
+    assert [state.blocks().unwrap()[0]["text"] for state in (base, left, right)] == [
+        "a",
+        "aL",
+        "aR",
+    ]
+    assert Assembly() == EMPTY_ASSEMBLY
     assert EMPTY_ASSEMBLY.blocks().unwrap() == []
 
 

@@ -129,7 +129,10 @@ def test_headers_that_ask_for_the_same_are_equal(one: Header, other: Header) -> 
         ({"config": {"stop": ["a", "b"]}}, {"config": {"stop": ["b", "a"]}}),
         (with_tools(tool("a", x=1, y=2)), with_tools(tool("a", y=2, x=1))),
         (with_tools(tool("a"), tool("b")), with_tools(tool("b"), tool("a"))),
-        ({**PLAIN, "messagePrefix": [{"a": 1, "b": 2}]}, {**PLAIN, "messagePrefix": [{"b": 2, "a": 1}]}),
+        (
+            {**PLAIN, "messagePrefix": [{"a": 1, "b": 2}]},
+            {**PLAIN, "messagePrefix": [{"b": 2, "a": 1}]},
+        ),
     ],
     ids=[
         "empty system",

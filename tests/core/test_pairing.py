@@ -98,7 +98,15 @@ def test_a_tool_call_block_of_another_speaker_does_not_count() -> None:
 
 @pytest.mark.parametrize(
     ("start", "end", "may"),
-    [(0, 0, True), (1, 3, True), (0, 5, True), (4, 5, True), (1, 2, False), (2, 3, False), (1, 1, False)],
+    [
+        (0, 0, True),
+        (1, 3, True),
+        (0, 5, True),
+        (4, 5, True),
+        (1, 2, False),
+        (2, 3, False),
+        (1, 1, False),
+    ],
 )
 def test_a_region_may_be_collapsed_when_both_edges_are_balanced(
     start: int, end: int, may: bool

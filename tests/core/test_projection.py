@@ -44,6 +44,7 @@ def test_an_empty_assistant_message_is_nothing() -> None:
 
     assert projected(empty) is None
     assert projected(assistant(0, text(""))) == {"role": "assistant", "content": [text("")]}
+    assert projected(assistant(0, {})) == {"role": "assistant", "content": [{}]}
 
 
 def test_an_empty_user_message_stays() -> None:
@@ -70,7 +71,7 @@ def test_a_tool_result_becomes_a_block() -> None:
 
 def test_an_absent_is_error_stays_absent() -> None:
     """Nothing is invented: without the field the block has none; other fields are not shown."""
-    data = {"callId": None, "content": [], "meta": 1, "error": {"name": "E"}}
+    data: dict[str, Any] = {"callId": None, "content": [], "meta": 1, "error": {"name": "E"}}
     wire = event("tool/result", 0, data, surfaceOp="append")
 
     assert projected(wire) == {
@@ -97,7 +98,11 @@ def test_an_absent_is_error_stays_absent() -> None:
 @pytest.mark.parametrize("tag", ["context", "steering"])
 def test_tagged_messages_stand_between_tags(tag: str, source: Any, kind: str) -> None:
     """The opening tag holds the JSON text of the source's kind, unescaped and nothing more."""
-    data = {"turn": 1, "content": [text("Look"), {"type": "image", "x": 1}], "source": source}
+    data: dict[str, Any] = {
+        "turn": 1,
+        "content": [text("Look"), {"type": "image", "x": 1}],
+        "source": source,
+    }
     wire = event(f"{tag}/message", 0, data, surfaceOp="append")
 
     assert projected(wire) == {
@@ -161,7 +166,9 @@ def test_messages_stand_in_surface_order() -> None:
     messages = session.messages().unwrap()
 
     assert session.surface.seqs == (3, 1, 2)
-    assert [message["content"][-1 if place else 1]["text"] for place, message in enumerate(messages)] == [
+    assert [
+        message["content"][-1 if place else 1]["text"] for place, message in enumerate(messages)
+    ] == [
         "ONE",
         "three",
     ]

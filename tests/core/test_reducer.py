@@ -55,7 +55,10 @@ def test_the_checks_stand_in_the_order_of_the_codes() -> None:
 def test_each_check_names_its_codes() -> None:
     """The docstrings of the checks list the codes of acceptance, in order and each once."""
     named = [
-        word.strip(".,") for check in CHECKS for word in (check.__doc__ or "").split() if "_" in word
+        word.strip(".,")
+        for check in CHECKS
+        for word in (check.__doc__ or "").split()
+        if "_" in word
     ]
 
     assert named == [
@@ -263,11 +266,13 @@ class Kind(enum.StrEnum):
 @pytest.mark.parametrize(
     "door",
     [
-        lambda wire: decode_event(wire),
+        decode_event,
         lambda wire: fold([wire]),
         lambda wire: Session.replay([wire]),
         lambda wire: Session.create(seed=[wire]),
-        lambda wire: Session.create().unwrap().append(wire["type"], wire["data"], time=wire["time"]),
+        lambda wire: (
+            Session.create().unwrap().append(wire["type"], wire["data"], time=wire["time"])
+        ),
     ],
     ids=["decode_event", "fold", "replay", "create", "append"],
 )

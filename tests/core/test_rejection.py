@@ -183,7 +183,12 @@ def test_more_of_the_place_can_be_added() -> None:
 
     placed = fault.at(seq=4, file="a.jsonl").at(line_number=6, byte_offset=99)
 
-    assert (placed.seq, placed.file, placed.line_number, placed.byte_offset) == (4, "a.jsonl", 6, 99)
+    assert (placed.seq, placed.file, placed.line_number, placed.byte_offset) == (
+        4,
+        "a.jsonl",
+        6,
+        99,
+    )
     assert (placed.code, placed.message, placed.data) == (fault.code, fault.message, fault.data)
     assert fault.seq is None
     assert "a.jsonl" in str(placed)

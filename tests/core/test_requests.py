@@ -85,7 +85,9 @@ def test_the_request_holds_the_known_fields_of_the_config_in_order() -> None:
 
 def test_the_steps_own_header_event_counts() -> None:
     """A header logged after step/start and before the step's output is the step's own."""
-    (request,) = requests(step_start(0), header(1, system="own"), assistant(2), header(3, system="x"))
+    (request,) = requests(
+        step_start(0), header(1, system="own"), assistant(2), header(3, system="x")
+    )
 
     assert request.header == {"config": CONFIG, "system": "own"}
 
@@ -116,7 +118,11 @@ def test_other_types_do_not_end_it(kind: str) -> None:
     """The prefix is `assistant/` or `tool/`, to the letter."""
     op = {"surfaceOp": "append"} if kind == "user/message" else {}
     (request,) = requests(
-        header(0, system="a"), step_start(1), event(kind, 2, **op), header(3, system="b"), step_end(4)
+        header(0, system="a"),
+        step_start(1),
+        event(kind, 2, **op),
+        header(3, system="b"),
+        step_end(4),
     )
 
     assert request.header == {"config": CONFIG, "system": "b"}
@@ -140,7 +146,9 @@ def test_two_header_events_in_a_step_are_both_folded() -> None:
 
 def test_a_step_without_output_takes_the_header_of_the_whole_log() -> None:
     """A step cancelled, or cut off, at the end of the log looks like one unanswered."""
-    (request,) = requests(header(0, system="a"), step_start(1), note(2), header(3, system="b"), user(4))
+    (request,) = requests(
+        header(0, system="a"), step_start(1), note(2), header(3, system="b"), user(4)
+    )
 
     assert request.header == {"config": CONFIG, "system": "b"}
     assert request.messages == []
@@ -293,7 +301,9 @@ def test_requests_can_be_asked_in_any_order_and_again() -> None:
 
 def test_each_message_is_the_one_of_the_session() -> None:
     """Requests, prefixes and the session share their messages."""
-    session = replayed(header(0), user(1), step_start(2), assistant(3), step_end(4), step_start(5, step=2))
+    session = replayed(
+        header(0), user(1), step_start(2), assistant(3), step_end(4), step_start(5, step=2)
+    )
 
     first, second = past_requests(session)
 
@@ -304,7 +314,9 @@ def test_each_message_is_the_one_of_the_session() -> None:
 
 def test_the_requests_of_a_fork_are_those_of_its_events() -> None:
     """Inherited steps are past requests of the child as of the parent."""
-    session = replayed(turn_start(0), header(1), step_start(2), step_end(3), turn_end(4), turn_start(5, 2))
+    session = replayed(
+        turn_start(0), header(1), step_start(2), step_end(3), turn_end(4), turn_start(5, 2)
+    )
 
     inherited = past_requests(session.fork(4).unwrap())
 

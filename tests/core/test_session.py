@@ -382,7 +382,9 @@ def test_the_past_of_the_past_is_the_past() -> None:
 
     for middle in range(len(session)):
         for seq in range(middle + 1):
-            assert session.at(middle).unwrap().at(seq).unwrap().state == session.at(seq).unwrap().state
+            assert (
+                session.at(middle).unwrap().at(seq).unwrap().state == session.at(seq).unwrap().state
+            )
 
 
 def test_histories_that_part_do_not_disturb_each_other() -> None:
@@ -404,7 +406,9 @@ def test_histories_that_part_do_not_disturb_each_other() -> None:
     for line in (main, left.unwrap(), right.unwrap(), twig, fork):
         assert line.state == Session.replay(line).unwrap().state
         for seq in range(len(line)):
-            assert line.at(seq).unwrap().state == Session.replay(line.events[: seq + 1]).unwrap().state
+            assert (
+                line.at(seq).unwrap().state == Session.replay(line.events[: seq + 1]).unwrap().state
+            )
 
 
 @pytest.mark.parametrize("seq", [-1, 9, 10**6, 2**53, True, False, 1.0, "1", None])
@@ -600,7 +604,11 @@ def test_usage_sums_every_assistant_message() -> None:
 def test_usage_tells_own_from_inherited() -> None:
     """The first `seedLength` events are inherited, the rest the session's own."""
     parent = replayed(
-        turn_start(0), step_start(1), assistant(2, usage={"inputTokens": 10}), step_end(3), turn_end(4)
+        turn_start(0),
+        step_start(1),
+        assistant(2, usage={"inputTokens": 10}),
+        step_end(3),
+        turn_end(4),
     )
     child = parent.fork().unwrap()
 
@@ -656,7 +664,10 @@ def test_sessions_are_equal_by_header_and_events() -> None:
     assert session != session.at(7).unwrap()
     assert session != session.fork().unwrap()
     assert session != list(session)
-    assert session != Session.replay([*session.events[:8], {**turn_end(8, turn=2), "time": 1}]).unwrap()
+    assert (
+        session
+        != Session.replay([*session.events[:8], {**turn_end(8, turn=2), "time": 1}]).unwrap()
+    )
 
 
 def test_true_is_not_one_between_sessions() -> None:
@@ -734,12 +745,12 @@ def test_a_guard_travels_with_prefixes_and_forks() -> None:
     past = session.at(2).unwrap()
     child = session.fork(5).unwrap()
 
-    assert past.append("turn/start", {"turn": 2, "trigger": {"kind": "x"}}, time=0).failure().code is (
-        Code.TURN_ALREADY_OPEN
-    )
-    assert child.append("turn/start", {"turn": 9, "trigger": {"kind": "x"}}, time=0).failure().code is (
-        Code.TURN_NUMBER
-    )
+    assert past.append(
+        "turn/start", {"turn": 2, "trigger": {"kind": "x"}}, time=0
+    ).failure().code is (Code.TURN_ALREADY_OPEN)
+    assert child.append(
+        "turn/start", {"turn": 9, "trigger": {"kind": "x"}}, time=0
+    ).failure().code is (Code.TURN_NUMBER)
     assert len(child.extend([turn_start(6, turn=2)]).unwrap()) == 7
 
 
@@ -748,7 +759,9 @@ def test_a_guard_judges_a_replayed_log() -> None:
     wires = [turn_start(0), step_start(1, step=2), note(5)]
 
     fault = Session.replay(wires, guard=strict()).failure()
-    earlier = Session.replay([turn_start(0), note(5), step_start(1, step=2)], guard=strict()).failure()
+    earlier = Session.replay(
+        [turn_start(0), note(5), step_start(1, step=2)], guard=strict()
+    ).failure()
 
     assert (fault.code, fault.seq, fault.index) == (Code.STEP_NUMBER, 1, 1)
     assert (earlier.code, earlier.index) == (Code.SEQ_GAP, 1)

@@ -70,7 +70,12 @@ def test_a_sound_log_breaks_nothing() -> None:
     state = fold_trace(SOUND).unwrap()
 
     assert trace_violations(SOUND) == ()
-    assert (state.open_turn, state.open_step, state.next_turn, state.next_step) == (None, None, 3, 1)
+    assert (state.open_turn, state.open_step, state.next_turn, state.next_step) == (
+        None,
+        None,
+        3,
+        1,
+    )
     assert state.pending_calls == 0
 
 
@@ -87,7 +92,12 @@ def test_an_empty_log_is_sound() -> None:
     """Nothing is open, turn 1 may start."""
     state = fold_trace([]).unwrap()
 
-    assert (state.open_turn, state.open_step, state.next_turn, state.next_step) == (None, None, 1, 1)
+    assert (state.open_turn, state.open_step, state.next_turn, state.next_step) == (
+        None,
+        None,
+        1,
+        1,
+    )
 
 
 BREACHES: dict[Code, tuple[Log, dict[str, Any]]] = {
@@ -142,7 +152,9 @@ def test_strict_refuses_each_breach(code: Code) -> None:
     ],
     ids=lambda given: given.value if isinstance(given, Code) else "",
 )
-def test_the_first_breach_in_the_order_of_the_codes_counts(wire: dict[str, Any], code: Code) -> None:
+def test_the_first_breach_in_the_order_of_the_codes_counts(
+    wire: dict[str, Any], code: Code
+) -> None:
     """One event, one breach: the first in order."""
     assert codes(trace_violations([*IN_STEP, wire])) == [(code, 2)]
 
@@ -296,7 +308,9 @@ def test_bare_wire_objects_are_judged_as_they_are() -> None:
     assert trace_violations(wires) == ()
 
 
-@pytest.mark.parametrize("given", [None, 5, {}, {"type": "x"}, {"type": 1, "seq": 0}, {"type": "x", "seq": True}])
+@pytest.mark.parametrize(
+    "given", [None, 5, {}, {"type": "x"}, {"type": 1, "seq": 0}, {"type": "x", "seq": True}]
+)
 def test_what_is_no_event_at_all_is_a_bad_envelope(given: object) -> None:
     """It is listed with its index, and the walk goes on."""
     found = trace_violations([turn_start(0), given, note(1)])

@@ -19,9 +19,7 @@ def line(wire: Any) -> bytes:
 
 def log(*events: Any, header: bytes = HEADER) -> bytes:
     """A log file of wire objects; what is given as bytes goes in as it is."""
-    return header + b"".join(
-        event if isinstance(event, bytes) else line(event) for event in events
-    )
+    return header + b"".join(event if isinstance(event, bytes) else line(event) for event in events)
 
 
 def header_with(**fields: Any) -> bytes:

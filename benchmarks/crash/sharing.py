@@ -1,0 +1,110 @@
+"""Two processes that append to one session, each whenever it can get it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from benchmarks.crash.places import KINDS, Place, doubled
+from benchmarks.crash.processes import Child
+from benchmarks.crash.writer import SESSION_ID, digest
+from dsh_fp import Rejected, encode_log, read, unwrap
+
+THIEF_PAUSE_S: Final = 0.002
+
+
+@attrs.frozen
+class Shared:
+    """What two writers left behind."""
+
+    kind: str
+    events: int
+    promises: tuple[int, int]  # of each writer
+    lost_events: int
+    doubled_seqs: int
+    findings: tuple[str, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether both wrote and the log holds all of it, once and soundly."""
+        faults = (self.lost_events, self.doubled_seqs, len(self.findings))
+        return min(self.promises) > 0 and not any(faults)
+
+    def __str__(self) -> str:
+        first, second = self.promises
+        verdict = "verifies" if not self.findings else f"has findings: {self.findings[0]}"
+        return (
+            f"{self.kind}: {self.events:,} events by two writers ({first:,} and {second:,}"
+            f" flushes), {self.lost_events} lost, {self.doubled_seqs} duplicate seqs;"
+            f" the log {verdict}"
+        )
+
+
+def share(kind: str, seconds: float, seed: int, *, steals: bool = False) -> Shared:
+    """Let two processes append to one session for so many seconds.
+
+    With `steals` a third one takes their lock files away all the time.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="shared-"))
+    try:
+        place = KINDS[kind](folder)
+        rng = random.Random(f"{seed} {kind}")
+        deadline = time.monotonic() + seconds
+        thief = _start_thief(place) if steals else None
+        children = [
+            Child.start(place, rng.getrandbits(64), shares=True, dies=False, deadline=deadline)
+            for _ in range(2)
+        ]
+        while [child for child in children if child.listen(0.01)]:
+            pass
+        ends = [child.end() for child in children]
+        assert ends == [0, 0], ends
+        if thief is not None:
+            os.kill(thief, signal.SIGKILL)
+            os.waitpid(thief, 0)
+        return _looked_at(place, f"{kind}, locks stolen" if steals else kind, children)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _looked_at(place: Place, kind: str, children: list[Child]) -> Shared:
+    doubled_seqs, findings = doubled(place.seqs(SESSION_ID)), tuple[str, ...]()
+    lost, events = 0, 0
+    try:
+        stored, writer = place.backend().resume(SESSION_ID)
+        writer.close()
+        session = stored.session
+        events = len(session)
+        log = unwrap(read(encode_log(session.header, session.events)))
+        findings = tuple(str(found) for found in log.findings if found.severity != "note")
+        for promise in [promise for child in children for promise in child.promises]:
+            kept = session.events[promise.start : promise.stop]
+            if digest(kept) != promise.digest:
+                lost += max(1, promise.stop - promise.start - len(kept))
+    except Rejected as refused:
+        findings = (str(refused),)
+    first, second = (len(child.promises) for child in children)
+    return Shared(kind, events, (first, second), lost, doubled_seqs, findings)
+
+
+def _start_thief(place: Place) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        while os.getppid() != 1:
+            for lock in place.locks():
+                with suppress(FileNotFoundError):
+                    lock.unlink()
+            time.sleep(THIEF_PAUSE_S)
+    finally:
+        os._exit(0)

@@ -1,0 +1,507 @@
+"""What the laws ask of an implementation, and how this library answers.
+
+Cases and answers are plain JSON values: dicts, lists and scalars. A session and a state are
+handles that only the implementation looks into. Whatever is refused comes back as `Refused`.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from returns.result import Failure, Result
+
+import dsh_fp
+from dsh_fp import Event, Rejection, SessionHeader, thaw
+
+Wire: TypeAlias = Any
+"""A plain JSON value."""
+Log: TypeAlias = list[dict[str, Any]]
+State: TypeAlias = Any
+Session: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why something was not done; `data` are the offending values by name."""
+
+    code: str
+    seq: int | None = None
+    index: int | None = None
+    path: str | None = None
+    data: tuple[tuple[str, Any], ...] = ()
+
+
+class Values(Protocol):
+    """JSON values, text and single events."""
+
+    def snapshot(self, value: object) -> Wire | Refused:
+        """The checked copy of a Python value."""
+        ...
+
+    def parse(self, text: str | bytes) -> Wire | Refused:
+        """The value of a JSON text."""
+        ...
+
+    def text(self, value: Wire) -> str:
+        """The JSON text of a value."""
+        ...
+
+    def event(self, text: str) -> Wire | Refused:
+        """The event that a JSON text stands for."""
+        ...
+
+    def event_text(self, event: Wire) -> str:
+        """The text a writer makes of an event."""
+        ...
+
+    def session_header(self, fields: Wire) -> Wire | Refused:
+        """The known fields of a session header."""
+        ...
+
+
+class Folds(Protocol):
+    """States, and folds over bare events."""
+
+    def step(self, state: State | None, event: Wire) -> State | Refused:
+        """The state after one event; None is the state before any."""
+        ...
+
+    def fold(self, events: list[Wire], state: State | None = None) -> State | Refused:
+        """The state after many events."""
+        ...
+
+    def look(self, state: State) -> Wire:
+        """A state as `next_seq`, `nodes`, `generation`, `header` (or the fault's code)."""
+        ...
+
+    def fold_surface(self, events: list[Wire]) -> Wire | Refused:
+        """`nodes` and `replacements` of events whose seqs may have gaps."""
+        ...
+
+    def violations(self, events: list[Wire]) -> list[Refused]:
+        """Every breach of the rules of turns and steps."""
+        ...
+
+    def trace(self, events: list[Wire]) -> Wire | Refused:
+        """Where events end up in their turns and steps, or the first breach."""
+        ...
+
+    def closers(self, log: Log) -> Log:
+        """The events that close an interrupted turn."""
+        ...
+
+    def assemble(self, chunks: list[Wire]) -> Wire | Refused:
+        """`blocks`, `usage`, `finish`, `content` of a stream."""
+        ...
+
+    def emitted(self, chunks: list[Wire]) -> list[Wire | None]:
+        """The finished block that each chunk of a stream hands back, up to a refused chunk."""
+        ...
+
+
+class Headers(Protocol):
+    """Request headers."""
+
+    def canonical(self, header: Wire) -> Wire | Refused:
+        """The canonical form."""
+        ...
+
+    def equal(self, one: Wire, other: Wire) -> bool:
+        """Whether two headers ask for the same."""
+        ...
+
+    def diff(self, prev: Wire, next: Wire) -> Wire | Refused | None:
+        """The delta between two headers, None when they are equal."""
+        ...
+
+    def apply(self, prev: Wire, delta: Wire) -> Wire | Refused:
+        """The header after a delta."""
+        ...
+
+    def fold_header(self, events: list[Wire], start: Wire | None = None) -> Wire | Refused | None:
+        """The header in force after events, or the first fault."""
+        ...
+
+    def next_header_event(
+        self, prev: Wire | None, next: Wire, *, first: bool
+    ) -> Wire | Refused | None:
+        """`type` and `data` of what a writer logs so that `next` is in force."""
+        ...
+
+
+class Sessions(Protocol):
+    """Sessions."""
+
+    def accept(self, log: list[Wire], header: Wire | None = None) -> Session | Refused:
+        """The session a log amounts to."""
+        ...
+
+    def strictly(self, log: list[Wire]) -> Session | Refused:
+        """The same for a writer that wants to be refused unsound payloads, headers and turns."""
+        ...
+
+    def append(self, session: Session, event: Wire) -> Session | Refused:
+        """The session with one event appended; its seq is the session's business."""
+        ...
+
+    def extend(self, session: Session, events: list[Wire]) -> Session | Refused:
+        """The session with many events appended as they are."""
+        ...
+
+    def at(self, session: Session, seq: object) -> Session | Refused:
+        """The session as it was right after an event."""
+        ...
+
+    def fork(self, session: Session, *boundary: object) -> Session | Refused:
+        """A child through a boundary, or through the last event."""
+        ...
+
+    def header_of(self, session: Session) -> Wire:
+        """The session header."""
+        ...
+
+    def events(self, session: Session) -> Log:
+        """The log."""
+        ...
+
+    def surface(self, session: Session) -> Wire:
+        """`nodes` and `generation`."""
+        ...
+
+    def messages(self, session: Session) -> Wire | Refused:
+        """The messages in force."""
+        ...
+
+    def request_header(self, session: Session) -> Wire | Refused | None:
+        """The request header in force."""
+        ...
+
+    def todos(self, session: Session) -> Wire | Refused | None:
+        """The last list of todos."""
+        ...
+
+    def usage(self, session: Session) -> Wire:
+        """Tokens and calls, `own` and `inherited`."""
+        ...
+
+    def requests(self, session: Session) -> list[Wire]:
+        """Of every step its `seq`, and `request` with its `text`, or the `fault`'s code."""
+        ...
+
+    def balanced(self, session: Session, before: int | None) -> bool | Refused:
+        """Whether no call waits for its result before a cut."""
+        ...
+
+    def collapsible(self, session: Session, start: int, end: int) -> bool | Refused:
+        """Whether a run of nodes may be replaced without parting a call from its result."""
+        ...
+
+
+class Files(Protocol):
+    """Log files and their names."""
+
+    def read(self, content: bytes) -> Wire | Refused:
+        """`header`, `events`, `good_bytes`, `size` and `findings` of a file's bytes."""
+        ...
+
+    def scan(self, content: bytes) -> Wire | Refused:
+        """`count` and `good_bytes` by lines and seqs alone."""
+        ...
+
+    def encode_log(self, header: Wire, log: Log) -> bytes:
+        """The bytes of a file."""
+        ...
+
+    def encode_segment(self, session_id: str) -> str | Refused:
+        """An id as a file name."""
+        ...
+
+    def decode_segment(self, segment: str) -> str | Refused:
+        """The id of a file name."""
+        ...
+
+    def bucket(self, cwd: str | None) -> str:
+        """The folder of a working directory."""
+        ...
+
+    def log_path(self, root: str, cwd: str | None, session_id: str) -> str | Refused:
+        """The path of a log below a root."""
+        ...
+
+
+class Core(Values, Folds, Headers, Sessions, Files, Protocol):
+    """All that the laws ask."""
+
+
+def seen(core: Core, session: Session) -> Wire:
+    """Everything a session shows of itself, but its own header."""
+    return {
+        "events": core.events(session),
+        "surface": core.surface(session),
+        "messages": core.messages(session),
+        "request_header": core.request_header(session),
+        "requests": core.requests(session),
+        "todos": core.todos(session),
+    }
+
+
+def code_of(answer: object) -> str | None:
+    """The code of a refusal, None of anything else."""
+    return answer.code if isinstance(answer, Refused) else None
+
+
+# ---- this library ------------------------------------------------------------------------------
+
+
+def _refused(fault: Rejection) -> Refused:
+    return Refused(fault.code.value, fault.seq, fault.index, fault.path, fault.facts)
+
+
+def _plain(answer: Result[Any, Rejection]) -> Any:
+    return _refused(answer.failure()) if isinstance(answer, Failure) else thaw(answer.unwrap())
+
+
+def _handle(answer: Result[Any, Rejection]) -> Any:
+    return _refused(answer.failure()) if isinstance(answer, Failure) else answer.unwrap()
+
+
+def _nodes(nodes: tuple[dsh_fp.Node, ...]) -> list[dict[str, Any]]:
+    return [{"seq": node.seq, "prev": node.prev, "next": node.next} for node in nodes]
+
+
+def _events(log: list[Wire]) -> list[Event]:
+    return [dsh_fp.unwrap(dsh_fp.decode_event(event)) for event in log]
+
+
+def _tokens(tokens: dsh_fp.Tokens) -> dict[str, int]:
+    return {
+        "inputTokens": tokens.input_tokens,
+        "outputTokens": tokens.output_tokens,
+        "cacheReadTokens": tokens.cache_read_tokens,
+        "cacheWriteTokens": tokens.cache_write_tokens,
+        "reasoningTokens": tokens.reasoning_tokens,
+        "calls": tokens.calls,
+    }
+
+
+class DshFp:
+    """This library behind the protocol."""
+
+    def snapshot(self, value: object) -> Wire | Refused:
+        return _plain(dsh_fp.snapshot(value))
+
+    def parse(self, text: str | bytes) -> Wire | Refused:
+        return _plain(dsh_fp.parse(text))
+
+    def text(self, value: Wire) -> str:
+        return dsh_fp.to_text(dsh_fp.unwrap(dsh_fp.snapshot(value)))
+
+    def event(self, text: str) -> Wire | Refused:
+        return _plain(dsh_fp.decode_event_text(text).map(Event.to_wire))
+
+    def event_text(self, event: Wire) -> str:
+        return dsh_fp.unwrap(dsh_fp.decode_event(event)).to_text()
+
+    def session_header(self, fields: Wire) -> Wire | Refused:
+        return _plain(dsh_fp.session_header(fields).map(SessionHeader.to_wire))
+
+    def step(self, state: State | None, event: Wire) -> State | Refused:
+        return _handle(dsh_fp.reduce(dsh_fp.State() if state is None else state, event))
+
+    def fold(self, events: list[Wire], state: State | None = None) -> State | Refused:
+        return _handle(dsh_fp.fold(events, state))
+
+    def look(self, state: State) -> Wire:
+        header = state.header
+        return {
+            "next_seq": state.next_seq,
+            "nodes": _nodes(state.surface.nodes),
+            "generation": state.surface.generation,
+            "header": header.code.value if isinstance(header, Rejection) else thaw(header),
+        }
+
+    def fold_surface(self, events: list[Wire]) -> Wire | Refused:
+        folded = dsh_fp.fold_surface(events)
+        if isinstance(folded, Failure):
+            return _refused(folded.failure())
+        surface = folded.unwrap()
+        replacements = [
+            {"seq": r.seq, "start": r.start, "end": r.end, "shadowedSeqs": list(r.shadowed_seqs)}
+            for r in surface.replacements
+        ]
+        return {"nodes": _nodes(surface.nodes), "replacements": replacements}
+
+    def violations(self, events: list[Wire]) -> list[Refused]:
+        return list(map(_refused, dsh_fp.trace_violations(events)))
+
+    def trace(self, events: list[Wire]) -> Wire | Refused:
+        folded = dsh_fp.fold_trace(events)
+        if isinstance(folded, Failure):
+            return _refused(folded.failure())
+        state = folded.unwrap()
+        return {
+            "open_turn": state.open_turn,
+            "open_step": state.open_step,
+            "next_turn": state.next_turn,
+            "next_step": state.next_step,
+            "pending_calls": state.pending_calls,
+        }
+
+    def closers(self, log: Log) -> Log:
+        return [thaw(event.to_wire()) for event in dsh_fp.interrupted_turn_closers(_events(log))]
+
+    def assemble(self, chunks: list[Wire]) -> Wire | Refused:
+        assembled = dsh_fp.assemble(chunks)
+        if isinstance(assembled, Failure):
+            return _refused(assembled.failure())
+        made = assembled.unwrap()
+        return {
+            "blocks": thaw(made.blocks),
+            "usage": thaw(made.usage),
+            "finish": thaw(made.finish),
+            "content": thaw(made.message_content()),
+        }
+
+    def emitted(self, chunks: list[Wire]) -> list[Wire | None]:
+        state, emitted = dsh_fp.EMPTY_ASSEMBLY, []
+        for chunk in chunks:
+            pushed = state.push(chunk)
+            if isinstance(pushed, Failure):
+                break
+            state, block = pushed.unwrap()
+            emitted.append(thaw(block))
+        return emitted
+
+    def canonical(self, header: Wire) -> Wire | Refused:
+        return _plain(dsh_fp.canonical_header(header))
+
+    def equal(self, one: Wire, other: Wire) -> bool:
+        return dsh_fp.headers_equal(one, other)
+
+    def diff(self, prev: Wire, next: Wire) -> Wire | Refused | None:
+        return _plain(dsh_fp.diff_headers(prev, next))
+
+    def apply(self, prev: Wire, delta: Wire) -> Wire | Refused:
+        return _plain(dsh_fp.apply_delta(prev, delta))
+
+    def fold_header(self, events: list[Wire], start: Wire | None = None) -> Wire | Refused | None:
+        return _plain(dsh_fp.fold_header(events, start))
+
+    def next_header_event(
+        self, prev: Wire | None, next: Wire, *, first: bool
+    ) -> Wire | Refused | None:
+        answer = dsh_fp.next_header_event(prev, next, first=first)
+        if isinstance(answer, Failure):
+            return _refused(answer.failure())
+        event = answer.unwrap()
+        return None if event is None else {"type": event.type, "data": thaw(event.data)}
+
+    def accept(self, log: list[Wire], header: Wire | None = None) -> Session | Refused:
+        return _handle(dsh_fp.Session.replay(log, header))
+
+    def strictly(self, log: list[Wire]) -> Session | Refused:
+        return _handle(dsh_fp.Session.create(seed=log, guard=dsh_fp.strict()))
+
+    def append(self, session: Session, event: Wire) -> Session | Refused:
+        return _handle(
+            session.append(
+                event["type"],
+                event["data"],
+                time=event["time"],
+                surface_op=event.get("surfaceOp"),
+                source_event_seqs=event.get("sourceEventSeqs"),
+            )
+        )
+
+    def extend(self, session: Session, events: list[Wire]) -> Session | Refused:
+        return _handle(session.extend(events))
+
+    def at(self, session: Session, seq: object) -> Session | Refused:
+        return _handle(session.at(seq))
+
+    def fork(self, session: Session, *boundary: object) -> Session | Refused:
+        return _handle(session.fork(*boundary))
+
+    def header_of(self, session: Session) -> Wire:
+        return thaw(session.header.to_wire())
+
+    def events(self, session: Session) -> Log:
+        return [thaw(event.to_wire()) for event in session]
+
+    def surface(self, session: Session) -> Wire:
+        surface = session.surface
+        return {"nodes": _nodes(surface.nodes), "generation": surface.generation}
+
+    def messages(self, session: Session) -> Wire | Refused:
+        return _plain(session.messages())
+
+    def request_header(self, session: Session) -> Wire | Refused | None:
+        return _plain(session.request_header())
+
+    def todos(self, session: Session) -> Wire | Refused | None:
+        return _plain(session.todos())
+
+    def usage(self, session: Session) -> Wire:
+        usage = session.usage()
+        return {"own": _tokens(usage.own), "inherited": _tokens(usage.inherited)}
+
+    def requests(self, session: Session) -> list[Wire]:
+        return list(map(self._request, dsh_fp.past_requests(session)))
+
+    def _request(self, past: dsh_fp.PastRequest) -> Wire:
+        if past.fault is not None:
+            return {"seq": past.seq, "fault": past.fault.code.value}
+        request = thaw(dsh_fp.unwrap(past.request))
+        return {"seq": past.seq, "request": request, "text": past.to_json()}
+
+    def balanced(self, session: Session, before: int | None) -> bool | Refused:
+        answer: bool | Refused = _handle(dsh_fp.is_balanced_cut(session.nodes(), before))
+        return answer
+
+    def collapsible(self, session: Session, start: int, end: int) -> bool | Refused:
+        answer: bool | Refused = _handle(dsh_fp.can_collapse(session.nodes(), start, end))
+        return answer
+
+    def read(self, content: bytes) -> Wire | Refused:
+        answer = dsh_fp.read(io.BytesIO(content))
+        if isinstance(answer, Failure):
+            return _refused(answer.failure())
+        log = answer.unwrap()
+        return {
+            "header": thaw(log.header.to_wire()),
+            "events": self.events(log.session),
+            "good_bytes": log.good_bytes,
+            "size": log.size,
+            "findings": [finding.to_wire() for finding in log.findings],
+        }
+
+    def scan(self, content: bytes) -> Wire | Refused:
+        answer = dsh_fp.scan_log(content)
+        if isinstance(answer, Failure):
+            return _refused(answer.failure())
+        scan = answer.unwrap()
+        return {"count": scan.count, "good_bytes": scan.good_bytes}
+
+    def encode_log(self, header: Wire, log: Log) -> bytes:
+        session_header = dsh_fp.unwrap(dsh_fp.session_header(header))
+        return dsh_fp.encode_log(session_header, _events(log))
+
+    def encode_segment(self, session_id: str) -> str | Refused:
+        answer: str | Refused = _handle(dsh_fp.encode_segment(session_id))
+        return answer
+
+    def decode_segment(self, segment: str) -> str | Refused:
+        answer: str | Refused = _handle(dsh_fp.decode_segment(segment))
+        return answer
+
+    def bucket(self, cwd: str | None) -> str:
+        return dsh_fp.bucket_name(cwd)
+
+    def log_path(self, root: str, cwd: str | None, session_id: str) -> str | Refused:
+        answer: str | Refused = _handle(dsh_fp.log_path(root, cwd, session_id))
+        return answer
+
+
+DSH_FP: Core = DshFp()

@@ -1,0 +1,57 @@
+"""Bare events of a sound log with a few things bent: turns, steps, seqs, ids, order.
+
+Leaves out: `null` as a turn or step number, which the reference takes to name "none open".
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import strategies as st
+
+from property_specs.generators.logs import Log, streamed_logs, turned_logs
+
+NUMBERS: tuple[Any, ...] = (0, 1, 2, 3, "1", True, 1.5)
+
+
+@st.composite
+def bent_traces(draw: st.DrawFn) -> Log:
+    """Events whose turns and steps may be out of joint; acceptance need not take them."""
+    events: Log = copy.deepcopy(draw(turned_logs() | streamed_logs(max_moves=8)))
+    for _ in range(draw(st.integers(0, 3))):
+        if not events:
+            break
+        place = draw(st.integers(0, len(events) - 1))
+        event = events[place]
+        data = event["data"] if isinstance(event["data"], dict) else {}
+        match draw(st.sampled_from(["number", "drop", "twice", "seq", "call", "repair", "field"])):
+            case "number":
+                key = draw(st.sampled_from(["turn", "step"]))
+                event["data"] = {**data, key: draw(st.sampled_from(NUMBERS))}
+            case "drop":
+                del events[place]
+            case "twice":
+                events.insert(place, copy.deepcopy(event))
+            case "seq":
+                event["seq"] = draw(st.integers(-2, len(events) + 2))
+            case "call":
+                event["data"] = {**data, "callId": draw(st.sampled_from(["c1", "c9", 1, None]))}
+            case "repair":
+                error = {"name": "InterruptedError", "code": "interrupted"}
+                flag = draw(st.sampled_from([True, False, 1]))
+                event["data"] = {**data, "isError": flag, "error": error}
+            case _:
+                event["data"] = {key: data[key] for key in data if key != "step"}
+    return events
+
+
+@st.composite
+def echoed_traces(draw: st.DrawFn) -> Log:
+    """Events of a log of mostly chunks, a few of them said again right away or a little later."""
+    events = draw(streamed_logs(max_moves=8))
+    echoes = draw(st.lists(st.integers(0, max(len(events) - 1, 0)), max_size=2))
+    for place in echoes:
+        later = draw(st.integers(1, 2))
+        events = [*events[: place + later], *events[place : place + 1], *events[place + later :]]
+    return events

@@ -1,0 +1,1 @@
+"""Durable storage: one contract for every backend, and what may go wrong under it."""
