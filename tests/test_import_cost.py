@@ -29,6 +29,14 @@ HEAVY = {
 LIBRARIES = {"attr", "attrs", "msgspec", "pyrsistent", "returns"}
 
 
+EVERY_CORE_NAME = """
+import dsh_fp
+for name, home in dsh_fp._HOME_OF.items():
+    if home.startswith("dsh_fp.core"):
+        getattr(dsh_fp, name)
+"""
+
+
 def modules_after(code: str) -> set[str]:
     """The modules that a piece of code brings into a fresh process."""
     watched = (
@@ -60,11 +68,10 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
     [
         "from dsh_fp import Session",
         "from dsh_fp import read",
-        "import dsh_fp\n"
-        "for name, home in dsh_fp._HOME_OF.items():\n"
-        "    if home.startswith('dsh_fp.core'): getattr(dsh_fp, name)",
+        EVERY_CORE_NAME,
         "from dsh_fp import Session; Session.create().unwrap().append('x', {'a': [1]}, time=0)",
     ],
+    ids=["Session", "read", "every core name", "an append"],
 )
 def test_the_core_and_the_reader_load_no_shell(code: str) -> None:
     """No command line, test tool, database, event loop, network or logger comes along."""

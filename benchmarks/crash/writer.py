@@ -23,7 +23,9 @@ from dsh_fp.storage.recorder import Batches, Durability, EachEvent, Recorder
 from dsh_fp.store.sessions import LiveSession, SessionStore
 
 SESSION_ID: Final = "session"
-RETRY_S: Final = 0.0005
+RETRY_S: Final = 0.001
+PAUSE_S: Final = 0.02
+"""How long a writer leaves the session to others when it has had it."""
 LARGEST_BATCH: Final = 40
 LARGEST_PAYLOAD: Final = 3000
 TAKEN: Final = (Code.WRITER_CONFLICT, Code.SESSION_ALREADY_EXISTS)
@@ -109,11 +111,13 @@ class WriterProcess:
                 store.detach(live)
                 if not recorder.unsaved():
                     self._promise(live)
+                pause_s = PAUSE_S
             except Rejected as refused:
                 if refused.rejection.code not in TAKEN:
                     raise
+                pause_s = RETRY_S
             recorder.close()
-            time.sleep(RETRY_S * self._rng.random())
+            time.sleep(pause_s * self._rng.random())
 
     def _durability(self) -> Durability:
         count = self._rng.randrange(2, 30)

@@ -14,6 +14,8 @@ def test_a_message_names_the_event_that_brought_it_there() -> None:
     """Number, role, seq and type, and for a replacement what it replaced."""
     lines = run("messages", GARDEN).stdout.splitlines()
 
+    numbers = [int(line[:4]) for line in lines if line[:4].strip().isdigit()]
+    assert numbers == list(range(1, 13))
     assert lines[0] == 'session "garden" through seq 89: 12 messages'
     assert lines[2].split(";")[0] == "   1  user  seq 77 user/message from plugin compact"
     assert "replaces seq 1, 15, 17, 27" in lines[2]

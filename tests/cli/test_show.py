@@ -134,6 +134,18 @@ def test_a_long_text_is_folded_unless_full_is_asked_for(tmp_path: Path) -> None:
     assert "line 499\n" in whole
 
 
+def test_a_text_of_a_few_lines_too_many_is_folded(tmp_path: Path) -> None:
+    """Up to 16 lines stay whole; of more, 12 are shown."""
+    whole, long = Log(), Log()
+    whole.say("\n".join("." * 16))
+    long.say("\n".join("." * 17))
+
+    assert "folded" not in shown(whole, tmp_path)
+    assert shown(whole, tmp_path).count(" .\n") == 16
+    assert "... folded: 33 characters in all; --full shows them" in shown(long, tmp_path)
+    assert shown(long, tmp_path).count(" .\n") == 12
+
+
 def test_no_line_is_wider_than_the_page(tmp_path: Path) -> None:
     """Wide characters take two columns, and words longer than the page are cut."""
     log = Log()

@@ -55,7 +55,8 @@ def _scanned(data: bytes) -> Facts:
         return Facts(code=code_of(result.failure()))
     scan = result.unwrap()
     answer = Facts(header=scan.header, count=scan.count, committed_bytes=scan.good_bytes)
-    texts = [_event_text(event) for event in data[data.index(b"\n") + 1 : scan.good_bytes].split(b"\n")[:-1]]
+    kept = data[data.index(b"\n") + 1 : scan.good_bytes].split(b"\n")[:-1]
+    texts = [_event_text(event) for event in kept]
     if None in texts:
         return Facts(answer, events_not_finite=True)
     return Facts(answer, events_text=f"[{','.join(str(text) for text in texts)}]")
