@@ -75,7 +75,7 @@ def test_headers_equal_as_they_stand(core: Core, prev: Header, next: Header) -> 
 
 
 @given(prev=headers(twice=True), next=headers())
-@often(2)
+@often(4)
 def test_diff_says_what_changed(core: Core, prev: Header, next: Header) -> None:
     """The delta between two headers keeps the longest ends of the system and names each tool.
 

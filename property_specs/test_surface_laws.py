@@ -87,7 +87,7 @@ def test_bare_fold_takes_gaps(core: Core, log: Log) -> None:
 
 
 @given(log=wild_logs())
-@often(2)
+@often(4)
 def test_bare_fold_refuses_what_acceptance_does(core: Core, log: list[Any]) -> None:
     """Seqs aside, a bare fold refuses exactly what acceptance refuses.
 

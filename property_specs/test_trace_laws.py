@@ -7,7 +7,7 @@ from hypothesis import given
 import dsh_fp
 from dsh_fp.storage.lines import read_line
 from property_specs.core import Core, Log, Refused
-from property_specs.generators.bent_traces import bent_traces, echoed_traces
+from property_specs.generators.bent_traces import bent_traces, echoed_traces, unsound_logs
 from property_specs.generators.log_files import line_of
 from property_specs.generators.logs import loose_logs, turned_logs, valid_logs
 from property_specs.models import headers as header_model
@@ -89,7 +89,7 @@ def test_read_events_are_judged_like_values(core: Core, events: Log) -> None:
                negative seqs, which no line has.
     Oracle:    the same events as plain values.
     Catches:   a short cut for chunks that forgets their seq, turn or step.
-    Broken:    an undecoded chunk is at home in any step but the open one.
+    Broken:    an undecoded chunk may come twice.
     """
     events = [event for event in events if event["seq"] >= 0]
     read = [read_line(line_of(event), event["seq"]) for event in events]
@@ -104,12 +104,12 @@ def told(breach: dsh_fp.Rejection) -> tuple[int | None, str]:
     return breach.index, breach.code.value
 
 
-@given(log=valid_logs() | turned_logs())
-@often(2)
+@given(log=unsound_logs() | turned_logs() | valid_logs())
+@often(3)
 def test_strict_refuses_what_no_sound_writer_writes(core: Core, log: Log) -> None:
     """A strict session refuses the first event with a bad payload, header or trace, no other.
 
-    Generator: valid_logs of both kinds.
+    Generator: unsound_logs, turned_logs and valid_logs.
     Oracle:    the payload, header and trace models, prefix by prefix.
     Catches:   strictness that forgets one of the three, or refuses a sound log.
     Broken:    strict sessions do not look at payloads.

@@ -346,7 +346,7 @@ HEADER_KEYS: Final = ("version", "id", "createdAt", "cwd", "parentSession", "see
 def session_header(fields: Mapping[str, object]) -> Result[SessionHeader, Rejection]:
     """The session header of wire fields; keys it does not know are left out.
 
-    Errors:  NOT_JSON for a lossy value anywhere in the fields; META_INVALID naming the field.
+    Errors:  NOT_JSON for a lossy value in a field it knows; META_INVALID naming the field.
     """
     frozen = freeze(known_header_fields(fields))
     if isinstance(frozen, Rejection):

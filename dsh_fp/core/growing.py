@@ -7,7 +7,7 @@ first append to a prefix overwrites it in a version of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar, overload
 
@@ -84,6 +84,9 @@ class Growing(Sequence[T], Generic[T]):
     def prefix(self, length: int) -> Growing[T]:
         """The first elements; shares everything."""
         return self if length == self._length else Growing(self._vector, length)
+
+    def __reduce__(self) -> tuple[Callable[[Iterable[T]], Growing[T]], tuple[list[T]]]:
+        return Growing.of, (list(self),)  # a prefix takes nothing of what came later along
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Growing):

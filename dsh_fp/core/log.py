@@ -11,7 +11,7 @@ last span, where appends go, is a vector.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, overload
 
@@ -109,6 +109,9 @@ class EventLog(Sequence[Event]):
         last = self.spans[index]
         cut = Span(last.start, length - last.start, last.events)
         return EventLog((*self.spans[:index], cut))
+
+    def __reduce__(self) -> tuple[Callable[[Iterable[Event]], EventLog], tuple[list[Event]]]:
+        return EventLog.of, (list(self),)  # a prefix takes nothing of what came later along
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventLog):

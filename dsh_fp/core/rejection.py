@@ -7,6 +7,7 @@ deciding whether something is wrong; that is the business of the module that own
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -614,12 +615,14 @@ def log_header_invalid(reason: str, what: str) -> Rejection:
 
 
 def version_unsupported(version: float) -> Rejection:
+    fact = version if math.isfinite(version) else None
+    named = "beyond all bounds" if fact is None else str(fact)
     return Rejection(
         Code.VERSION_UNSUPPORTED,
-        f"log version {version} is not one this release reads",
+        f"log version {named} is not one this release reads",
         line_number=1,
         byte_offset=0,
-        facts=(("version", version),),
+        facts=(("version", fact),),
     )
 
 

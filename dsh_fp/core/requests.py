@@ -134,7 +134,7 @@ class PastRequest:
         return json_array((*header["messagePrefix"], *derived))
 
     def __repr__(self) -> str:
-        return f"PastRequest(turn={self.turn}, step={self.step}, seq={self.seq})"
+        return f"PastRequest(turn={self.turn!r}, step={self.step!r}, seq={self.seq})"
 
 
 def past_requests(session: Session) -> tuple[PastRequest, ...]:

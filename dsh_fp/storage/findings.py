@@ -24,7 +24,7 @@ from dsh_fp.core.rejection import (
 )
 from dsh_fp.core.session import Session
 from dsh_fp.core.trace import START, Bare, is_plainly_inside, step_trace
-from dsh_fp.storage.lines import Lines
+from dsh_fp.storage.lines import Lines, Scan, first_bad_byte
 from dsh_fp.storage.paths import SUFFIX, decode_segment
 
 # A number with more than the 15 digits that any double keeps, or with a large exponent.
@@ -34,25 +34,19 @@ _STRING_OR_NUMBER: Final = re.compile(
 )
 
 
-def find_all(
-    session: Session,
-    fields: dict[str, AnyJson],
-    lines: Lines,
-    tail: Rejection | None,
-    file: str | None,
-) -> list[Rejection]:
+def find_all(session: Session, scan: Scan, file: str | None) -> list[Rejection]:
     """Every finding of a readable log: those of the header line first, then in file order."""
     of_events = [
         *_of_the_events(session),
         *_of_the_numbers(session),
         *_of_the_header_events(session),
     ]
-    found = [_placed(finding, lines) for finding in of_events]
-    found += [invalid_utf8(index, index + 2, offset) for index, offset in lines.bad_utf8]
+    found = [_placed(finding, scan.lines) for finding in of_events]
+    found += [invalid_utf8(index, index + 2, offset) for index, offset in scan.lines.bad_utf8]
     found.sort(key=lambda finding: finding.byte_offset or 0)
-    found[:0] = _of_the_header(session, fields, file)
-    if tail is not None:
-        found.append(tail)
+    found[:0] = _of_the_header(session, scan.header_line, scan.fields, file)
+    if scan.tail is not None:
+        found.append(scan.tail)
     return found
 
 
@@ -64,8 +58,14 @@ def _placed(finding: Rejection, lines: Lines) -> Rejection:
 
 
 def _of_the_header(
-    session: Session, fields: dict[str, AnyJson], file: str | None
+    session: Session, line: bytes, fields: dict[str, AnyJson], file: str | None
 ) -> Iterator[Rejection]:
+    for literal in numbers_that_change(line.decode(errors="replace")):
+        changed = precision(literal, number_text(float(literal)))
+        yield changed.at(line_number=1, byte_offset=0)
+    bad = first_bad_byte(line)
+    if bad is not None:
+        yield invalid_utf8(None, 1, bad)
     extra = tuple(key for key in fields if key not in HEADER_KEYS and key != "type")
     if extra:
         yield header_keys_dropped(extra)
@@ -167,6 +167,14 @@ class _Decimal:
         if not stripped:
             return cls("", "", 0)
         sign = "-" if literal.startswith("-") else ""
-        if len(exponent) > _PLAIN_EXPONENT:
+        shift = exponent.lstrip("+-").lstrip("0")
+        if len(shift) > _PLAIN_EXPONENT:
             return cls(sign, stripped, exponent)
-        return cls(sign, stripped, power + len(digits) - len(stripped) + int(exponent or 0))
+        return cls(
+            sign,
+            stripped,
+            power
+            + len(digits)
+            - len(stripped)
+            + (-1 if exponent.startswith("-") else 1) * int(shift or 0),
+        )

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 import attrs
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import Event, SessionHeader, known_header_fields, session_header
+from dsh_fp.core.events import Event, SessionHeader, is_number, known_header_fields, session_header
 from dsh_fp.core.lossless import decode_plain, freeze, json_object, to_text
 from dsh_fp.core.rejection import (
     Rejection,
@@ -31,36 +31,12 @@ from dsh_fp.core.repair import interrupted_turn_closers
 from dsh_fp.core.session import Session
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
 from dsh_fp.storage.backend import Stored
-from dsh_fp.storage.lines import PIECE_BYTES, Lines, in_pieces, scan_lines
+from dsh_fp.storage.lines import PIECE_BYTES, Scan, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
-
-
-@attrs.frozen
-class Scan:
-    """A log file by its lines and seqs alone; versions and events are not judged yet."""
-
-    fields: dict[str, Any]
-    lines: Lines
-    tail: Rejection | None
-
-    @property
-    def header(self) -> dict[str, object]:
-        """The header's known fields, each as found."""
-        return known_header_fields(self.fields)
-
-    @property
-    def good_bytes(self) -> int:
-        """The offset up to which the file is sound."""
-        return self.lines.good_bytes
-
-    @property
-    def count(self) -> int:
-        """How many events the file keeps."""
-        return self.lines.count
 
 
 @attrs.frozen(eq=False)
@@ -86,8 +62,7 @@ class LogFile:
         # Imported when asked for: most readers never are, and the command starts faster.
         from dsh_fp.storage.findings import find_all  # noqa: PLC0415
 
-        scan = self.scan
-        found = find_all(self.session, scan.fields, scan.lines, scan.tail, self.file)
+        found = find_all(self.session, self.scan, self.file)
         return tuple(finding.at(file=self.file) for finding in found)
 
     @cached_property
@@ -113,7 +88,7 @@ def read(source: Source, *, vocabulary: Vocabulary = STANDARD) -> Result[LogFile
         with _opened(source) as pieces:
             scanned = _scan(pieces, judge_version=True)
     except OSError as fault:
-        return Failure(file_unreadable(file, fault.strerror or type(fault).__name__))
+        return Failure(file_unreadable(file, fault.strerror or str(fault)))
     if isinstance(scanned, Rejection):
         return Failure(scanned.at(file=file))
     accepted = _accept(scanned, vocabulary)
@@ -193,10 +168,16 @@ def _opened(source: Source) -> Generator[Iterator[bytes]]:
     if isinstance(source, bytes | bytearray | memoryview):
         yield in_pieces(bytes(source))
     elif isinstance(source, str | os.PathLike):
-        with open(source, "rb") as opened:
+        try:
+            opened = open(source, "rb")  # noqa: SIM115  # closed below
+        except ValueError as fault:  # a NUL or half a character in the name
+            raise OSError(f"no such name: {fault}") from fault
+        with opened:
             yield _read_pieces(opened)
-    else:
+    elif callable(getattr(source, "read", None)):
         yield _read_pieces(source)
+    else:
+        raise TypeError("read() takes a path, bytes or a file opened in binary mode")
 
 
 def _read_pieces(opened: IO[bytes]) -> Iterator[bytes]:
@@ -229,17 +210,17 @@ def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
     lines = scan_lines(chain((rest,), pieces) if rest else pieces, len(header_line) + 1)
     fault = lines.fault
     if fault is None:
-        return Scan(fields, lines, None)
+        return Scan(header_line, fields, lines, None)
     place = (fault.index, fault.index + 2, fault.byte_offset)
     facts: dict[str, Any] = {"reason": fault.reason}
     if fault.reason.startswith("seq-"):
-        got = fault.got_seq if type(fault.got_seq) in (int, float) else None
+        got = fault.got_seq if is_number(fault.got_seq) else None
         facts |= {"expected_seq": fault.index, "got_seq": got}
     if fault.turn_end_follows:
         # A turn was closed at or behind the fault, so what is missing was once committed.
         return log_corrupt(*place, **facts)
     facts |= {"dropped_bytes": fault.dropped_bytes, "dropped_lines": fault.dropped_lines}
-    return Scan(fields, lines, torn_tail(*place, **facts))
+    return Scan(header_line, fields, lines, torn_tail(*place, **facts))
 
 
 def header_line_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejection:

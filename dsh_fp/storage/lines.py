@@ -20,7 +20,7 @@ import attrs
 import msgspec
 from msgspec.structs import force_setattr
 
-from dsh_fp.core.events import Event, event_of
+from dsh_fp.core.events import Event, event_of, known_header_fields
 from dsh_fp.core.lossless import MAX_DEPTH, decode_plain, freeze
 from dsh_fp.core.rejection import Code, Rejection
 
@@ -89,7 +89,32 @@ class Lines:
         return len(self.starts)
 
 
-class _Scan:
+@attrs.frozen
+class Scan:
+    """A log file by its lines and seqs alone; versions and events are not judged yet."""
+
+    header_line: bytes
+    fields: dict[str, Any]
+    lines: Lines
+    tail: Rejection | None
+
+    @property
+    def header(self) -> dict[str, object]:
+        """The header's known fields, each as found."""
+        return known_header_fields(self.fields)
+
+    @property
+    def good_bytes(self) -> int:
+        """The offset up to which the file is sound."""
+        return self.lines.good_bytes
+
+    @property
+    def count(self) -> int:
+        """How many events the file keeps."""
+        return self.lines.count
+
+
+class _Reading:
     """A reader half-way through a file. Whole lines go in piece by piece."""
 
     def __init__(self, start: int) -> None:
@@ -157,7 +182,7 @@ class _Scan:
         if isinstance(made, LineFault):
             self.fault = made
             return
-        bad = _first_bad_byte(line)
+        bad = first_bad_byte(line)
         if bad is not None:
             self.bad_utf8.append((index, self.position + bad))
         if self.refused is None:
@@ -180,7 +205,7 @@ def scan_lines(pieces: Iterable[bytes], start: int) -> Lines:
 
     `pieces` are the file's bytes behind its header line, which ends at `start`.
     """
-    scan = _Scan(start)
+    reading = _Reading(start)
     waiting: list[bytes] = []  # of a line whose end has not come yet
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
@@ -190,8 +215,8 @@ def scan_lines(pieces: Iterable[bytes], start: int) -> Lines:
         waiting.append(piece[:end])
         whole = b"".join(waiting) if len(waiting) > 1 else waiting[0]
         waiting = [piece[end:]] if end < len(piece) else []
-        scan.take(whole)
-    return scan.finish(b"".join(waiting))
+        reading.take(whole)
+    return reading.finish(b"".join(waiting))
 
 
 def in_pieces(content: bytes) -> Iterator[bytes]:
@@ -289,8 +314,8 @@ def read_line(line: bytes, index: int) -> Event | Rejection | LineFault:
 
 def read_line_in_full(line: bytes, index: int) -> Event | Rejection | LineFault:
     """`read_line` by the full parser alone: its plain definition."""
-    # Bad bytes read as U+FFFD, as in JavaScript.
-    plain, fault = decode_plain(line.decode(errors="replace"), MAX_DEPTH + 1)
+    text = line.decode(errors="replace")  # bad bytes read as U+FFFD, as in JavaScript
+    plain, fault = decode_plain(text, MAX_DEPTH + 1)
     if fault is not None and fault.code is Code.JSON_SYNTAX:
         return LineFault(index, _unparsable_reason(line))
     if not isinstance(plain, dict):
@@ -299,7 +324,10 @@ def read_line_in_full(line: bytes, index: int) -> Event | Rejection | LineFault:
     if type(seq) not in (int, float) or seq != index:
         is_again = isinstance(seq, int | float) and type(seq) is not bool and seq < index
         return LineFault(index, "seq-duplicate" if is_again else "seq-gap", seq)
-    return fault or event_of(freeze(plain, from_text=True, limit=MAX_DEPTH + 1))
+    event = fault or event_of(freeze(plain, from_text=True, limit=MAX_DEPTH + 1))
+    if isinstance(event, Event):
+        force_setattr(event, "origin", text.encode())  # its line, number spellings and all
+    return event
 
 
 def _unparsable_reason(line: bytes) -> str:
@@ -316,7 +344,8 @@ def _fragment_reason(fragment: bytes) -> str:
     return "no-final-newline" if isinstance(plain, dict) else "torn-line"
 
 
-def _first_bad_byte(line: bytes) -> int | None:
+def first_bad_byte(line: bytes) -> int | None:
+    """Where a line stops being UTF-8, or None."""
     try:
         line.decode()
     except UnicodeDecodeError as fault:

@@ -7,6 +7,7 @@ would be, and one reader judges both.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import sqlite3
@@ -175,10 +176,11 @@ class SqliteBackend:
 
         Errors:  sqlite3.Error; Rejected VERSION_UNSUPPORTED for another schema's database.
         """
-        whole_path = os.path.abspath(self.path)
-        if writing and not os.path.exists(whole_path):
-            _make_database_file(whole_path)
-        target = f"file://{quote(os.fsencode(whole_path))}?mode={'rw' if writing else 'ro'}"
+        path = os.path.abspath(self.path)
+        if writing:
+            _make_writable(path)
+        query = "mode=rw" if writing else _reading_query(path)
+        target = f"file://{quote(os.fsencode(path))}?{query}"
         database = sqlite3.connect(target, uri=True, timeout=self._timeout_s, isolation_level=None)
         database.text_factory = _text
         try:
@@ -208,8 +210,7 @@ class SqliteBackend:
             conflict = writer_conflict(session_id, self.path, "its lock is held")
             raise Rejected(conflict) from held
         except (OSError, NotImplementedError) as fault:  # the latter: no locks there
-            cause = getattr(fault, "strerror", None) or str(fault)
-            raise Rejected(storage_failed(path, cause)) from fault
+            raise Rejected(storage_failed(path, _cause(fault))) from fault
         return lock
 
     def _recover(self) -> None:
@@ -218,7 +219,7 @@ class SqliteBackend:
             with self.connected(writing=True):
                 pass
         except (sqlite3.Error, OSError) as fault:
-            raise Rejected(storage_failed(self.path, str(fault))) from fault
+            raise Rejected(storage_failed(self.path, _cause(fault))) from fault
 
     def _header_row(self, session_id: str) -> tuple[object, ...] | Rejection | None:
         try:
@@ -340,7 +341,7 @@ class SqliteWriter:
                     raise
                 database.execute("COMMIT")
         except (sqlite3.Error, OSError) as fault:
-            raise Rejected(storage_failed(self._backend.path, str(fault))) from fault
+            raise Rejected(storage_failed(self._backend.path, _cause(fault))) from fault
 
     def _check_end(self, database: sqlite3.Connection) -> None:
         """Make sure that what is stored ends with what this writer stored last.
@@ -469,6 +470,10 @@ def _text(stored: bytes) -> str:
     return stored.decode(errors="replace")
 
 
+def _cause(fault: Exception) -> str:
+    return getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
+
+
 def _lock_name(session_id: str) -> str:
     """What tells a session's lock from others; any id fits into a file name."""
     segment = encode_segment(session_id).value_or("")
@@ -477,13 +482,32 @@ def _lock_name(session_id: str) -> str:
     return hashlib.sha256(segment.encode()).hexdigest()
 
 
-def _make_database_file(path: str) -> None:
-    """An empty database that is its owner's alone, where there is none."""
+def _make_writable(path: str) -> None:
+    """Make an empty database that is its owner's alone where there is none.
+
+    Errors:  OSError; PermissionError for one that may be read only.
+    """
+    if os.path.exists(path):
+        # SQLite would open it, and leave files beside it that nobody can write to later.
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return
     folder = os.path.dirname(path)
     make_folders(_FILES, folder)
     with contextlib.suppress(FileExistsError):
         _FILES.close(_FILES.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
     sync_folder(_FILES, folder)
+
+
+def _reading_query(path: str) -> str:
+    """How to open a database for reading.
+
+    Without permission to write, SQLite cannot put its index beside a database in WAL mode. It
+    is not needed where nobody has left anything to undo or to add.
+    """
+    may_write = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    has_more = any(os.path.exists(path + suffix) for suffix in ("-wal", "-journal"))
+    return "mode=ro" if may_write or has_more else "mode=ro&immutable=1"
 
 
 __all__ = ["SCHEMA_VERSION", "SqliteBackend", "SqliteWriter"]

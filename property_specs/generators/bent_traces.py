@@ -1,6 +1,6 @@
 """Bare events of a sound log with a few things bent: turns, steps, seqs, ids, order.
 
-Leaves out: `null` as a turn or step number, which the reference takes to name "none open".
+`null` as a turn or step number names "none open", as in the reference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from property_specs.generators.logs import Log, streamed_logs, turned_logs
 
-NUMBERS: tuple[Any, ...] = (0, 1, 2, 3, "1", True, 1.5)
+NUMBERS: tuple[Any, ...] = (0, 1, 2, 3, "1", True, 1.5, None)
+EDITS = ("number", "drop", "twice", "seq", "call", "repair", "field", "stray", "stray")
 
 
 @st.composite
@@ -25,7 +26,7 @@ def bent_traces(draw: st.DrawFn) -> Log:
         place = draw(st.integers(0, len(events) - 1))
         event = events[place]
         data = event["data"] if isinstance(event["data"], dict) else {}
-        match draw(st.sampled_from(["number", "drop", "twice", "seq", "call", "repair", "field"])):
+        match draw(st.sampled_from(EDITS)):
             case "number":
                 key = draw(st.sampled_from(["turn", "step"]))
                 event["data"] = {**data, key: draw(st.sampled_from(NUMBERS))}
@@ -33,6 +34,8 @@ def bent_traces(draw: st.DrawFn) -> Log:
                 del events[place]
             case "twice":
                 events.insert(place, copy.deepcopy(event))
+            case "stray":
+                events = _with_stray(events, place, draw(st.sampled_from(["c1", "c2"])))
             case "seq":
                 event["seq"] = draw(st.integers(-2, len(events) + 2))
             case "call":
@@ -44,6 +47,35 @@ def bent_traces(draw: st.DrawFn) -> Log:
             case _:
                 event["data"] = {key: data[key] for key in data if key != "step"}
     return events
+
+
+def _with_stray(events: Log, place: int, call: str) -> Log:
+    """The events with a result put in that may answer no call of its step."""
+    before = events[: place + 1]
+    where = [event["data"] for event in before if event["type"] == "step/start"]
+    data = {"turn": 1, "step": 1, **(where[-1] if where else {})}
+    data |= {"callId": call, "content": [], "isError": False}
+    seq = events[place]["seq"] + 1
+    stray = {"type": "tool/result", "seq": seq, "time": 0, "data": data}
+    return [*before, stray, *({**event, "seq": event["seq"] + 1} for event in events[place + 1 :])]
+
+
+@st.composite
+def unsound_logs(draw: st.DrawFn) -> Log:
+    """Accepted logs in which one field of one payload is odd or gone; turns and steps may stand."""
+    log: Log = copy.deepcopy(draw(turned_logs()))
+    holders = [event for event in log if isinstance(event["data"], dict) and event["data"]]
+    if holders:
+        data = draw(st.sampled_from(holders))["data"]
+        key = draw(st.sampled_from(sorted(data)))
+        if draw(st.booleans()):
+            del data[key]
+        else:
+            data[key] = draw(st.sampled_from(ODD_FIELDS))
+    return log
+
+
+ODD_FIELDS: tuple[Any, ...] = (None, True, 1, "text", [], {}, [None], {"kind": 1}, [{"type": 1}])
 
 
 @st.composite

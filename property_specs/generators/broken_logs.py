@@ -122,8 +122,9 @@ def _replacement(draw: st.DrawFn, code: str, book: Book) -> dict[str, Any]:
             start, end = end, start
         case _:
             assert code == "REPLACE_UNCITED"
-            left = draw(st.sampled_from([start, end]))
-            others = [seq for seq in range(here) if seq != left]
+            ends = st.sampled_from([start, end])
+            left = draw(st.lists(ends, min_size=1, max_size=2, unique=True))
+            others = [seq for seq in range(here) if seq not in left]
             op = {"op": "replace", "start": start, "end": end}
             return {"surfaceOp": op, "sourceEventSeqs": others}
     op = {"op": "replace", "start": start, "end": end}

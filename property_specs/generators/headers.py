@@ -19,17 +19,19 @@ TOOL_NAMES = ("read", "write", "run")
 POSITIONS = (0, 1, 2, 3, 4, 7, -1, -2, -9, 1.5, 2.9, -0.5, -1.5, 0.2, 1e300, -1e300)
 
 
+# Many share lines at both ends, some so many that the ends meet.
 SYSTEMS = (
     "",
-    "be kind",
     "b",
-    "be kind\nuse tools",
-    "be kind\nb\nuse tools",
-    "b\nb\nb",
     "b\nb",
+    "b\nb\nb",
+    "b\nb\nb\nb",
+    "be kind\nb",
+    "be kind\nb\nb",
+    "be kind\nb\nbe kind",
+    "b\nbe kind",
     "\n",
-    "use tools\nb\n",
-    "b\r\nuse tools",
+    "be kind\r\nb",
 )
 SCHEMAS: tuple[Any, ...] = ({"type": "object"}, {"a": 1, "b": True}, {"b": True, "a": 1})
 CONFIGS: tuple[Any, ...] = (

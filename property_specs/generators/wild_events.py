@@ -36,7 +36,8 @@ def operations(length: int) -> st.SearchStrategy[Any]:
             {"op": "replace", "start": 0, "end": 0, "why": "more"},
         ]
     )
-    return st.one_of(st.just("append"), replacement, replacement, replacement, odd)
+    append = st.just("append")
+    return st.one_of(append, append, replacement, replacement, replacement, odd)
 
 
 @cache
@@ -47,7 +48,7 @@ def provenance(length: int) -> st.SearchStrategy[Any]:
     )
     odd: st.SearchStrategy[Any] = st.sampled_from(ODD_SOURCES)
     lists = st.lists(st.integers(0, length + 1), max_size=4)
-    return st.one_of(st.just(list(range(length))), runs, lists, odd)
+    return st.one_of(st.just(list(range(length))), runs, runs, lists, odd)
 
 
 @st.composite
@@ -59,7 +60,7 @@ def any_events(draw: st.DrawFn, length: int) -> Any:
         "time": draw(st.integers(0, 5)),
         "data": draw(odd_payloads()),
     }
-    if draw(st.integers(0, 4)):
+    if draw(st.integers(0, 2)):
         event["surfaceOp"] = draw(operations(length))
     if draw(st.booleans()):
         event["sourceEventSeqs"] = draw(provenance(length))

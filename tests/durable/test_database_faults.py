@@ -1,7 +1,8 @@
-"""What fails while rows are written: locks, full disks, lost answers, files that are no database."""
+"""What fails while rows are written: locks, full disks, lost answers, files of another kind."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Generator
@@ -238,7 +239,8 @@ def test_a_database_that_may_not_be_written_is_told(database: InDatabase) -> Non
         note(live, 1)
         with refused(Code.STORAGE_FAILED) as told:
             desk.flush(live)
-        assert "readonly" in str(told[0].data["cause"])
+        assert told[0].data["cause"] == os.strerror(errno.EACCES)
+        assert numbers(unwrap(database.backend().load("s")).session) == [0]
         database.path.chmod(0o600)
         desk.flush(live)
 

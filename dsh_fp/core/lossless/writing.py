@@ -56,6 +56,8 @@ def number_text(number: float) -> str:
     """A finite number as ECMAScript prints it: shortest digits, plain from 1e-6 to below 1e21."""
     if type(number) is int and -(2**53) <= number <= 2**53:
         return str(number)
+    if number == 0:
+        return "0"
     mantissa, _, exponent = repr(float(number)).partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")
