@@ -41,6 +41,8 @@ LINES: Final = "dsh_fp/storage/lines.py"
 JSONL: Final = "dsh_fp/storage/jsonl.py"
 FINDINGS: Final = "dsh_fp/storage/findings.py"
 PATHS: Final = "dsh_fp/storage/paths.py"
+JSONL_BACKEND: Final = "dsh_fp/storage/jsonl_backend.py"
+SQLITE_BACKEND: Final = "dsh_fp/storage/sqlite_backend.py"
 
 BREAKS: Final[dict[str, Break]] = {
     # JSON values and text
@@ -99,7 +101,7 @@ BREAKS: Final[dict[str, Break]] = {
         READING, "return parse_value(text, MAX_DEPTH + 1)", "return parse_value(text, 1_000)"
     ),
     "depth_costs_no_recursion": Break(
-        FROZEN, "JsonObject({_shown(self)})", "JsonObject({dict.__repr__(self)})"
+        FROZEN, "JsonArray({_shown(self)})", "JsonArray({list(self)!r})"
     ),
     "repr_shows_the_content": Break(
         FROZEN, '_Text(", " if place else "")]', '_Text("," if place else "")]'
@@ -134,9 +136,10 @@ BREAKS: Final[dict[str, Break]] = {
         ("return State(seq + (seq == 3), surface.appended_all(tail), header), fault"),
     ),
     "first_fault_wins": Break(
-        REDUCER,
-        ("check_marker(event)\n                    or check_range(surface, event)"),
-        ("check_range(surface, event)\n                    or check_marker(event)"),
+        SURFACE,
+        "    if event.stored_op is not UNSET:\n        return surface_op_forbidden",
+        "    if event.stored_op is not UNSET and not event.has_sources:\n"
+        "        return surface_op_forbidden",
     ),
     "each_code_is_answered": Break(SURFACE, "if len(set(sources)) != len(sources):", "if False:"),
     "every_uncited_node_is_named": Break(
@@ -382,9 +385,7 @@ BREAKS: Final[dict[str, Break]] = {
         LINES, 'piece.rfind(b"\\n") + 1', 'piece[:-1].rfind(b"\\n") + 1'
     ),
     "reading_any_bytes_answers": Break(
-        LINES,
-        'plain, fault = decode_plain(line.decode(errors="replace")',
-        "plain, fault = decode_plain(line.decode()",
+        LINES, 'text = line.decode(errors="replace")', "text = line.decode()"
     ),
     "path_bytes_and_stream_read_alike": Break(
         JSONL, "in_pieces(bytes(source))", "in_pieces(bytes(source)[:-1])"
@@ -420,6 +421,18 @@ BREAKS: Final[dict[str, Break]] = {
     # whole histories
     "any_history_matches_the_list_model": Break(
         LOG, "len(tail) == last.length < _TAIL", "last.length < _TAIL"
+    ),
+    # durable storage
+    "backends_agree": Break(SQLITE_BACKEND, "if is_listed and not self._is_listed:", "if False:"),
+    "no_flushed_event_is_lost": Break(
+        JSONL_BACKEND,
+        "        if behind:\n            files.truncate(",
+        "        if behind and not tail.stored:\n            files.truncate(",
+    ),
+    "no_seq_twice": Break(
+        JSONL_BACKEND,
+        "            self._clean(descriptor)\n            self._tail",
+        "            self._tail",
     ),
 }
 """By the name of the law."""

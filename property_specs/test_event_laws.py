@@ -91,10 +91,10 @@ def test_events_equal_by_content(log: Log, data: st.DataObject) -> None:
         other = dsh_fp.decode_event({**event, "data": [event["data"]]}).unwrap()
 
         assert of_text == of_value
-        assert not of_text != of_value  # != is a method of its own, and has to agree
+        assert (of_text != of_value) is False  # a method of its own, which has to agree
         assert hash(of_text) == hash(of_value)
         assert pickle.loads(pickle.dumps(of_text)) == of_value
-        assert not of_value == other
+        assert (of_value == other) is False
         assert of_value != other
 
 

@@ -21,6 +21,10 @@ TURN_END = {"type": "turn/end", "time": 0, "data": {"turn": 1, "reason": {"kind"
 STEP = {"type": "step/start", "time": 0, "data": {"turn": 1, "step": 1}}
 
 
+# Which session is picked: 0 is the one made last, and the likeliest.
+numbers = st.sampled_from([0, 0, 0, 0, 1, 2, 3])
+
+
 class History(RuleBasedStateMachine):
     """Every session ever made, each beside the plain list of its events.
 
@@ -42,21 +46,23 @@ class History(RuleBasedStateMachine):
         # The latest come first: most histories go on from where they are.
         return self.lives[-1 - number % len(self.lives)]
 
-    @rule(number=st.integers(0, 3), move=loose_moves())
-    def append(self, number: int, move: Move) -> None:
-        """Append a sound event to any session, old or new."""
+    @rule(number=numbers, moves=st.lists(loose_moves(), min_size=1, max_size=4))
+    def append(self, number: int, moves: list[Move]) -> None:
+        """Append sound events to any session, old or new."""
         session, log = self._pick(number)
-        event = loose_event(accepted(log), move)
-        self._enter(self.core.append(session, event), [*log, event])
+        for move in moves:
+            event = loose_event(accepted(log), move)
+            session, log = self.core.append(session, event), [*log, event]
+        self._enter(session, log)
 
-    @rule(number=st.integers(0, 3), kind=st.sampled_from([TURN_END, STEP]))
+    @rule(number=numbers, kind=st.sampled_from([TURN_END, STEP]))
     def mark(self, number: int, kind: dict[str, Any]) -> None:
         """End a turn or begin a step."""
         session, log = self._pick(number)
         event = {**kind, "seq": len(log)}
         self._enter(self.core.extend(session, [event]), [*log, event])
 
-    @rule(number=st.integers(0, 3), data=st.data())
+    @rule(number=numbers, data=st.data())
     def append_anything(self, number: int, data: st.DataObject) -> None:
         """Offer any event: it is taken or refused as the list model says."""
         session, log = self._pick(number)
@@ -67,22 +73,23 @@ class History(RuleBasedStateMachine):
         if expected is None:
             self._enter(answer, [*log, event])
 
-    @rule(number=st.integers(0, 3), seq=st.integers(-1, 9))
-    def look_back(self, number: int, seq: int) -> None:
-        """Take the session as it was, and go on from there."""
+    @rule(number=numbers, place=st.integers(0, 29))
+    def look_back(self, number: int, place: int) -> None:
+        """Take the session as it was, and go on from there; now and then ask beyond its end."""
         session, log = self._pick(number)
+        seq = place % (len(log) + 1)
         answer = self.core.at(session, seq)
-        if 0 <= seq < len(log):
+        if seq < len(log):
             self._enter(answer, log[: seq + 1])
         else:
             assert code_of(answer) == "INVALID_BOUNDARY"
 
-    @rule(number=st.integers(0, 3), seq=st.none() | st.integers(0, 9))
-    def fork(self, number: int, seq: int | None) -> None:
-        """Fork where a turn ends."""
+    @rule(number=numbers, place=st.none() | st.integers(0, 29))
+    def fork(self, number: int, place: int | None) -> None:
+        """Fork anywhere: it is done where a turn ends."""
         session, log = self._pick(number)
-        answer = self.core.fork(session) if seq is None else self.core.fork(session, seq)
-        boundary = len(log) - 1 if seq is None else seq
+        boundary = len(log) - 1 if place is None else place % (len(log) + 1)
+        answer = self.core.fork(session, *([] if place is None else [boundary]))
         if boundary >= len(log):
             assert code_of(answer) == "INVALID_BOUNDARY"
         elif log and log[boundary]["type"] != "turn/end":
@@ -90,7 +97,7 @@ class History(RuleBasedStateMachine):
         else:
             self._enter(answer, log[: boundary + 1])
 
-    @rule(number=st.integers(0, 3))
+    @rule(number=numbers)
     def replay(self, number: int) -> None:
         """Replay a session's events."""
         session, log = self._pick(number)

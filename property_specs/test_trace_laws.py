@@ -16,7 +16,7 @@ from property_specs.models.traces import Trace, trace_of
 from property_specs.profiles import often
 
 
-@given(events=bent_traces() | loose_logs())
+@given(events=bent_traces() | bent_traces() | loose_logs())
 @often(4)
 def test_first_breach_matches_model(core: Core, events: Log) -> None:
     """The first breach of a list of bare events is the model's: its place and its code.

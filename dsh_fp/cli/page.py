@@ -17,6 +17,7 @@ from dsh_fp.core.lossless import to_text
 FOLD_LINES: Final = 16
 LINES_KEPT: Final = 12
 _CHARACTERS_PER_COLUMN: Final = 4  # marks may stack up, but not much further
+SUMMARY_CHARACTERS: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -13,6 +13,7 @@ from dsh_fp.core.lossless import JsonObject
 from dsh_fp.core.projection import project
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Session
+from dsh_fp.core.surface import fold_surface
 
 
 @attrs.frozen
@@ -24,16 +25,13 @@ class Replaced:
 
 
 def replaced_in(session: Session) -> Replaced:
-    """Every replacement of a session, looked up in its history of surfaces."""
+    """Every replacement of a session, by folding its surface once more."""
     by: dict[int, int] = {}
     nodes_of: dict[int, tuple[int, ...]] = {}
-    for seq, before in session.history.surfaces:
-        op = session.events[seq].surface_op
-        first, last = before.index(op["start"]), before.index(op["end"])
-        assert first is not None  # it was accepted
-        assert last is not None
-        nodes_of[seq] = before.shadowed(first, last)
-        by.update(dict.fromkeys(nodes_of[seq], seq))
+    folded = fold_surface(session.events, session.vocabulary).unwrap()  # it was accepted
+    for replacement in folded.replacements:
+        nodes_of[replacement.seq] = replacement.shadowed_seqs
+        by.update(dict.fromkeys(replacement.shadowed_seqs, replacement.seq))
     return Replaced(by, nodes_of)
 
 
@@ -82,14 +80,14 @@ class HeaderOrigin:
 
 def header_origin(session: Session) -> HeaderOrigin | None:
     """Where the header in force, or the fault in its place, comes from; None before any."""
-    headers = session.history.headers
+    headers = session.history.header_seqs
     if not headers:
         return None
     events = session.events
     snapshot = None
     for place in range(len(headers) - 1, -1, -1):
-        event = events[headers[place][0]]
+        event = events[headers[place]]
         if event.type == "request/header":
             snapshot = event
             break
-    return HeaderOrigin(events[headers[-1][0]], snapshot)
+    return HeaderOrigin(events[headers[-1]], snapshot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
@@ -21,11 +21,11 @@ from dsh_fp.cli.answer import (
 )
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import wire_of
-from dsh_fp.cli.header import lines_in
 from dsh_fp.cli.output import Output
-from dsh_fp.cli.page import Page, scalar, seqs_of, source_of, time_of
+from dsh_fp.cli.page import SUMMARY_CHARACTERS, Page, scalar, seqs_of, source_of, time_of
 from dsh_fp.cli.provenance import Replaced, header_origin, replaced_in
 from dsh_fp.cli.safe import clipped, json_safe, one_line
+from dsh_fp.cli.telling import HEADINGS, LINES, WITH_CONTENT, header_parts
 from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject, to_text
 from dsh_fp.core.rejection import Rejection
@@ -34,7 +34,6 @@ from dsh_fp.storage.jsonl import LogFile
 
 # Log-only events of one unknown type in a row, from this many on, are one line.
 RUN: Final = 4
-SUMMARY_CHARACTERS: Final = 200
 _BODY: Final = 8
 
 
@@ -251,7 +250,7 @@ class Transcript:
         header = found.unwrap()
         if header is None or origin is None:
             return "none was logged"
-        return f"{_header_parts(header)}; since seq {origin.set_by.seq}"
+        return f"{header_parts(header)}; since seq {origin.set_by.seq}"
 
 
 def _fault_line(fault: Rejection) -> str:
@@ -289,120 +288,3 @@ def _error_of(data: JsonObject) -> str:
     if not isinstance(error, dict):
         return ""
     return " " + " ".join(scalar(error[key]) for key in ("name", "code") if key in error)
-
-
-def _header_parts(header: Mapping[str, Any]) -> str:
-    config = header.get("config")
-    parts = []
-    if isinstance(config, dict) and "model" in config:
-        parts.append(f"model {scalar(config['model'])}")
-    if isinstance(header.get("system"), str):
-        parts.append(count(lines_in(header["system"]), "system line"))
-    if isinstance(header.get("tools"), tuple):
-        parts.append(count(len(header["tools"]), "tool"))
-    if isinstance(header.get("messagePrefix"), tuple):
-        parts.append(count(len(header["messagePrefix"]), "prefix message"))
-    return ", ".join(parts) or "empty"
-
-
-# ---- one line for each known type; a payload of another shape is shown as JSON ------------------
-
-
-def _turn_start(data: JsonObject) -> tuple[str, str | None]:
-    trigger = data.get("trigger")
-    parts = [f"TURN {scalar(data.get('turn'))}"]
-    if isinstance(trigger, dict):
-        parts.append(scalar(trigger.get("kind")))
-        source = source_of(trigger)
-        if source:
-            parts.append(f"from {source}")
-    return " ".join((parts[0] + ":" if len(parts) > 1 else parts[0], *parts[1:])), "bold"
-
-
-def _turn_end(data: JsonObject) -> tuple[str, str | None]:
-    reason = data.get("reason")
-    fields = reason if isinstance(reason, dict) else {}
-    more = {key: value for key, value in fields.items() if key != "kind"}
-    detail = f" {scalar(more, SUMMARY_CHARACTERS)}" if more else ""
-    how = scalar(fields.get("kind", reason))
-    return f"end of turn {scalar(data.get('turn'))}: {how}{detail}", "dim"
-
-
-def _step_start(data: JsonObject) -> tuple[str, str | None]:
-    return f"  STEP {scalar(data.get('step'))} of turn {scalar(data.get('turn'))}", "bold"
-
-
-def _step_end(data: JsonObject) -> tuple[str, str | None]:
-    return f"  end of step {scalar(data.get('step'))}", "dim"
-
-
-def _tool_call(data: JsonObject) -> str:
-    arguments = scalar(data.get("arguments"), SUMMARY_CHARACTERS)
-    return f"tool/call {scalar(data.get('name'))} ({scalar(data.get('callId'))}) {arguments}"
-
-
-def _header_snapshot(data: JsonObject) -> str | None:
-    header = data.get("header")
-    if not isinstance(header, dict):
-        return None
-    return f"request/header ({scalar(data.get('reason'))}): {_header_parts(header)}"
-
-
-def _header_delta(data: JsonObject) -> str:
-    changes = []
-    for key, value in data.items():
-        told = scalar(key, 40)
-        if key == "tools" and isinstance(value, dict):
-            names = [_tool_changes(value, part) for part in ("added", "removed", "changed")]
-            told += f" ({', '.join(filter(None, names))})"
-        changes.append(told)
-    return f"request/header-delta changes {', '.join(changes) or 'nothing'}"
-
-
-def _tool_changes(tools: Mapping[str, Any], part: str) -> str:
-    listed = tools.get(part)
-    if not isinstance(listed, tuple) or not listed:
-        return ""
-    names = [tool.get("name") if isinstance(tool, dict) else tool for tool in listed]
-    return f"{part} {', '.join(scalar(name, 40) for name in names[:8])}"
-
-
-def _todo_write(data: JsonObject) -> str | None:
-    todos = data.get("todos")
-    if not isinstance(todos, tuple):
-        return None
-    counts: dict[str, int] = {}
-    for todo in todos:
-        status = todo.get("status") if isinstance(todo, dict) else None
-        counts[scalar(status, 24)] = counts.get(scalar(status, 24), 0) + 1
-    parts = ", ".join(f"{number} {status}" for status, number in counts.items())
-    return f"todo/write {count(len(todos), 'todo')}{': ' if parts else ''}{parts}"
-
-
-def _blocked(data: JsonObject) -> str:
-    source = source_of(data)
-    told = f" from {source}" if source else ""
-    return f"prompt/blocked{told}: {scalar(data.get('reason'), SUMMARY_CHARACTERS)}"
-
-
-def _summary(data: JsonObject) -> str:
-    shadowed = data.get("shadowedSeqs")
-    gone = count(len(shadowed), "node") if isinstance(shadowed, tuple) else "nodes"
-    return f"compact/summary of {gone} by {scalar(data.get('model'))}"
-
-
-HEADINGS: Final[Mapping[str, Callable[[JsonObject], tuple[str, str | None]]]] = {
-    "turn/start": _turn_start,
-    "turn/end": _turn_end,
-    "step/start": _step_start,
-    "step/end": _step_end,
-}
-LINES: Final[Mapping[str, Callable[[JsonObject], str | None]]] = {
-    "tool/call": _tool_call,
-    "request/header": _header_snapshot,
-    "request/header-delta": _header_delta,
-    "todo/write": _todo_write,
-    "prompt/blocked": _blocked,
-    "compact/summary": _summary,
-}
-WITH_CONTENT: Final[Mapping[str, str]] = {"prompt/blocked": "content", "compact/summary": "summary"}

@@ -160,7 +160,11 @@ class Assembled:
         """The content the agent loop logs: without tool calls when cut at max-tokens."""
         if not isinstance(self.finish, JsonObject) or self.finish.get("kind") != "max-tokens":
             return self.blocks
-        return json_array(block for block in self.blocks if block.get("type") != "tool-call")
+        return json_array(block for block in self.blocks if not _is_call(block))
+
+
+def _is_call(block: object) -> bool:
+    return isinstance(block, JsonObject) and block.get("type") == "tool-call"
 
 
 def assemble(chunks: Iterable[object]) -> Result[Assembled, Rejection]:

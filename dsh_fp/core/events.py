@@ -26,6 +26,7 @@ from dsh_fp.core.lossless import (
     json_equal,
     json_object,
     parse_value,
+    text_of,
     to_text,
 )
 from dsh_fp.core.rejection import Rejection, bad_envelope, meta_invalid, shown
@@ -236,7 +237,7 @@ def new_event(
         del values["surfaceOp"]
     if order is not ENVELOPE:
         values = {key: values[key] for key in order if key in values}
-    text: AnyJson = to_text(values)
+    text: AnyJson = text_of(values)
     # The slots that hold undecoded text hold frozen values as well.
     return Event(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
 

@@ -71,6 +71,11 @@ class Growing(Sequence[T], Generic[T]):
 
         Costs the elements behind start, not those before it.
         """
+        behind = self._length - stop
+        if stop != start + 1 and behind > start:
+            # Most of it moves: one pass over a list costs less than a set for each element.
+            items = list(islice(self._vector, self._length))
+            return Growing.of([*items[:start], item, *items[stop:]])
         vector = self._vector.evolver()
         vector[start] = item
         length = start + 1

@@ -30,6 +30,9 @@ from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
 SNAPSHOT: Final = "request/header"
 DELTA: Final = "request/header-delta"
 
+MAX_SYSTEM: Final = 2**22
+"""How long a delta may make the system text, in characters: each could double it."""
+
 HeaderInForce = JsonObject | Rejection | None
 """A canonical header, the fault that stands in its place, or none logged yet."""
 
@@ -57,8 +60,14 @@ def canonical_header(header: Mapping[str, AnyJson]) -> Result[JsonObject, Reject
 def headers_equal(one: Mapping[str, AnyJson], other: Mapping[str, AnyJson]) -> bool:
     """Whether two headers ask for the same: tools and prefix by text, config by its fields.
 
-    An empty system is not an absent one; empty tools and prefix equal absent ones.
+    An empty system is not an absent one; empty tools and prefix equal absent ones. What is
+    not lossless JSON equals nothing.
     """
+    a, b = freeze(one), freeze(other)
+    return not isinstance(a, Rejection) and not isinstance(b, Rejection) and _equal(a, b)
+
+
+def _equal(one: JsonObject, other: JsonObject) -> bool:
     return (
         _same_scalar(one.get("system", _ABSENT), other.get("system", _ABSENT))
         and _same_text(one, other, "tools")
@@ -164,7 +173,7 @@ def next_header_event(
     if delta is None:
         return Success(None)
     applied = _apply(old, delta)
-    if isinstance(applied, Rejection) or not headers_equal(applied, new):
+    if isinstance(applied, Rejection) or not _equal(applied, new):
         return Success(_snapshot_event(new, "fallback"))
     return Success(HeaderEvent(DELTA, delta))
 
@@ -198,10 +207,15 @@ def _canonical(header: AnyJson, path: str = "$") -> JsonObject | Rejection:
     checked = _checked(header, path)
     if isinstance(checked, Rejection):
         return checked
-    parts = {"config": checked["config"]}
+    return _without_empty(checked)
+
+
+def _without_empty(header: Mapping[str, AnyJson]) -> JsonObject:
+    """The canonical form of a header whose parts have their shapes."""
+    parts = {"config": header["config"]}
     for key in ("system", "tools", "messagePrefix"):
-        if checked.get(key):
-            parts[key] = checked[key]
+        if header.get(key):
+            parts[key] = header[key]
     return json_object(parts)
 
 
@@ -234,7 +248,7 @@ def _lines(header: JsonObject) -> list[str]:
 
 
 def _diff(prev: JsonObject, next: JsonObject) -> JsonObject | None:
-    if headers_equal(prev, next):
+    if _equal(prev, next):
         return None
     delta: dict[str, AnyJson] = {}
     if not _same_scalar(prev.get("system", _ABSENT), next.get("system", _ABSENT)):
@@ -290,6 +304,8 @@ def _apply(prev: JsonObject, delta: AnyJson) -> JsonObject | Rejection:
         if not _is_line_change(system):
             return header_invalid(f"{path}.system", "system is no change of lines")
         lines = _apply_lines(_lines(prev), system)
+        if sum(map(len, lines)) + len(lines) > MAX_SYSTEM:
+            return header_invalid(f"{path}.system", f"a system of over {MAX_SYSTEM} characters")
         parts["system"] = "\n".join(lines)
     if tools is not None:
         if not _is_tools_change(tools):
@@ -303,7 +319,7 @@ def _apply(prev: JsonObject, delta: AnyJson) -> JsonObject | Rejection:
         if not isinstance(prefix, JsonArray):
             return header_invalid(f"{path}.messagePrefix", "messagePrefix is no list")
         parts["messagePrefix"] = prefix
-    return _canonical(json_object(parts))
+    return _without_empty(parts)
 
 
 def _is_line_change(change: AnyJson) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 from returns.result import Failure, Result, Success
@@ -148,17 +148,16 @@ def fold(
     return Failure(malformed) if malformed is not None else Success(end)
 
 
-class Changes:
-    """Where a run changed the surface otherwise than by appending, and the header.
+class Changes(Protocol):
+    """Whoever keeps a history is told where a run changes more than by appending."""
 
-    Filled by `fold_run` for whoever keeps a history; each entry is complete when added.
-    """
+    def replaced(self, seq: int, before: Surface) -> None:
+        """A replacement, and the surface just before it."""
+        ...
 
-    def __init__(self) -> None:
-        # The seq of each replacement with the surface just before it.
-        self.surfaces: list[tuple[int, Surface]] = []
-        # The seq of each header event with what was in force after it.
-        self.headers: list[tuple[int, HeaderInForce]] = []
+    def headed(self, seq: int, after: HeaderInForce) -> None:
+        """A header event, and what is in force after it."""
+        ...
 
 
 def fold_run(
@@ -194,7 +193,7 @@ def fold_run(
                 if fault is not None:
                     break
                 if changes is not None and not event.appends:
-                    changes.surfaces.append((seq, surface))
+                    changes.replaced(seq, surface)
                 surface = place_node(surface, event)
         else:
             fault = check_bare(event)
@@ -202,6 +201,6 @@ def fold_run(
                 break
             header = fold_header_event(header, event)
             if changes is not None:
-                changes.headers.append((seq, header))
+                changes.headed(seq, header)
         seq += 1
     return State(seq, surface.appended_all(tail), header), fault

@@ -52,9 +52,10 @@ class _Walk:
             case "step/end":
                 self._forget(in_turn=self.in_turn)
             case "assistant/message":
+                step = _field(event, "step")
                 for call_id in _asked_ids(event):
                     # Asked again, it keeps its place; the new message's step counts.
-                    self.pending[to_text(call_id)] = _Asked(call_id, _field(event, "step"))
+                    self.pending[to_text(call_id)] = _Asked(call_id, step)
             case "tool/call":
                 key = to_text(_field(event, "callId"))
                 if key in self.pending:

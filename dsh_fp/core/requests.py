@@ -9,49 +9,56 @@ import attrs
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.header import HeaderInForce
+from dsh_fp.core.history import Epoch
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object, to_text
 from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
+from dsh_fp.core.surface import EMPTY_SURFACE
 
 _CONFIG_KEYS: Final = ("model", "temperature", "maxTokens", "stop")
 
 
-class _Messages:
-    """The messages of a session's past surfaces, made once for all requests that share them.
+class _Past:
+    """What past requests of a session were made of, each part made once for those that share it.
 
     Between two replacements the surface only grows, so every request between them takes a
-    prefix of one list. Only the list asked for last is kept: requests are asked in order.
+    prefix of one list. Only what was asked for last is kept: requests are asked in order.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        closed = list(session.history.surfaces)
-        self.replaced_at = [seq for seq, _ in closed]
-        self._surfaces = [*(surface for _, surface in closed), session.state.surface]
         self._made: dict[int, Projected] = {}
-        self._at = -1
+        self._epoch = Epoch(EMPTY_SURFACE, since=0, until=0)  # right for no length
         self._seqs: tuple[int, ...] = ()
         self._messages: list[JsonObject] = []
         self._upto: list[int] = []  # how many messages the first k + 1 nodes make
         self._fault: tuple[int, Rejection] | None = None  # the first, with its node's index
+        self._header: tuple[int, HeaderInForce] = (0, None)
 
-    def before(self, seq: int) -> JsonArray | Rejection:
+    def messages(self, seq: int) -> JsonArray | Rejection:
         """The messages of the surface just before an event, or the first fault among them."""
-        at = bisect_left(self.replaced_at, seq)
-        if at != self._at:
-            self._turn_to(at)
-        surface = self._surfaces[at]
-        size = bisect_left(self._seqs, seq, lo=surface.settled)
+        epoch = self._epoch
+        if not (epoch.since < seq and (epoch.until is None or seq <= epoch.until)):
+            self._epoch = epoch = self._session.epoch_at(seq)
+            self._turn_to(epoch.surface.seqs)
+        size = bisect_left(self._seqs, seq, lo=epoch.surface.settled)
         if self._fault is not None and self._fault[0] < size:
             return self._fault[1]
         return json_array(self._messages[: self._upto[size - 1]] if size else ())
 
-    def _turn_to(self, at: int) -> None:
+    def header(self, count: int) -> HeaderInForce:
+        """What was in force after the first `count` header events."""
+        if self._header[0] != count:
+            session = self._session
+            header = session.history.header_after(count, session.events)
+            self._header = (count, header)
+        return self._header[1]
+
+    def _turn_to(self, seqs: tuple[int, ...]) -> None:
         session, made = self._session, self._made
-        self._at, self._seqs = at, self._surfaces[at].seqs
-        self._messages, self._upto, self._fault = [], [], None
-        for place, seq in enumerate(self._seqs):
+        self._seqs, self._messages, self._upto, self._fault = seqs, [], [], None
+        for place, seq in enumerate(seqs):
             if seq in made:
                 message = made[seq]
             else:
@@ -78,13 +85,14 @@ class PastRequest:
     turn: AnyJson
     step: AnyJson
     seq: int
-    _header: HeaderInForce
-    _source: _Messages
+    _headers: int  # how many header events stood before the step's first output
+    _past: _Past
 
     @property
     def header(self) -> JsonObject | None:
         """The request header in force, canonical; None when there is none to speak of."""
-        return None if isinstance(self._header, Rejection) else self._header
+        header = self._past.header(self._headers)
+        return None if isinstance(header, Rejection) else header
 
     @property
     def messages(self) -> JsonArray | None:
@@ -107,8 +115,8 @@ class PastRequest:
         sent = self._sent()
         if isinstance(sent, Rejection):
             return Failure(sent)
-        header = self._header
-        assert isinstance(header, JsonObject)
+        header = self.header
+        assert header is not None  # or there would be a fault
         config = header["config"]
         parts = {key: config[key] for key in _CONFIG_KEYS if key in config}
         for key in ("system", "tools"):
@@ -123,12 +131,12 @@ class PastRequest:
         return None if isinstance(request, Failure) else to_text(request.unwrap())
 
     def _sent(self) -> JsonArray | Rejection:
-        header = self._header
+        header = self._past.header(self._headers)
         if header is None:
             return no_request_header(self.seq)
         if isinstance(header, Rejection):
             return header
-        derived = self._source.before(self.seq)
+        derived = self._past.messages(self.seq)
         if isinstance(derived, Rejection) or "messagePrefix" not in header:
             return derived
         return json_array((*header["messagePrefix"], *derived))
@@ -146,28 +154,23 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
     Law:     requests_match_refolded_prefixes.
     Source:  docs/reference/requests.md.
     """
-    source = _Messages(session)
-    headers = list(session.history.headers)
+    past = _Past(session)
+    header_seqs = list(session.history.header_seqs)
     waiting: list[int] = []
     requests: list[PastRequest] = []
-    in_force: HeaderInForce = None
-    logged = 0  # how many of the header events stand before the event at hand
     for seq, event in enumerate(session.events):
         kind = event.type
         if kind == "step/start":
             waiting.append(seq)
         elif waiting and (kind == "step/end" or kind.startswith(("assistant/", "tool/"))):
-            while logged < len(headers) and headers[logged][0] < seq:
-                in_force = headers[logged][1]
-                logged += 1
-            requests += [_request(session, source, start, in_force) for start in waiting]
+            headers = bisect_left(header_seqs, seq)
+            requests += [_request(session, past, start, headers) for start in waiting]
             waiting = []
-    requests += [_request(session, source, start, session.state.header) for start in waiting]
+    requests += [_request(session, past, start, len(header_seqs)) for start in waiting]
     return tuple(requests)
 
 
-def _request(session: Session, source: _Messages, start: int, header: HeaderInForce) -> PastRequest:
-    event = session.events[start]
-    data = event.peek_data()
+def _request(session: Session, past: _Past, start: int, headers: int) -> PastRequest:
+    data = session.events[start].peek_data()
     fields = data if isinstance(data, JsonObject) else {}
-    return PastRequest(fields.get("turn"), fields.get("step"), start, header, source)
+    return PastRequest(fields.get("turn"), fields.get("step"), start, headers, past)

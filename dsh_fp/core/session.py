@@ -6,9 +6,8 @@ replacements the surface only grows, so its earlier versions are prefixes of one
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol, Self
+from typing import Protocol, Self
 
 import attrs
 from returns.result import Failure, Result, Success
@@ -23,12 +22,12 @@ from dsh_fp.core.events import (
     new_event,
     session_header,
 )
-from dsh_fp.core.growing import Growing
 from dsh_fp.core.header import HeaderInForce
+from dsh_fp.core.history import NO_HISTORY, Epoch, History
 from dsh_fp.core.log import EMPTY_LOG, EventLog
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, freeze
 from dsh_fp.core.projection import derive_messages
-from dsh_fp.core.reducer import EMPTY_STATE, Changes, State, advance, fold_run
+from dsh_fp.core.reducer import EMPTY_STATE, State, advance, fold_run
 from dsh_fp.core.rejection import (
     Rejection,
     bad_envelope,
@@ -37,7 +36,7 @@ from dsh_fp.core.rejection import (
     payload_invalid,
 )
 from dsh_fp.core.surface import Surface
-from dsh_fp.core.vocabulary import STANDARD, Vocabulary
+from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
 
 
 class Guard(Protocol):
@@ -88,45 +87,11 @@ class Usage:
     inherited: Tokens
 
 
-@attrs.frozen(eq=False)
-class History:
-    """The states at the seqs where they changed."""
+@attrs.frozen
+class _Stale:
+    """A guard whose state has to be folded again over the log before it admits anything."""
 
-    # The seq of each replacement, with the surface just before it.
-    surfaces: Growing[tuple[int, Surface]] = attrs.field(factory=Growing.of)
-    # The seq of each header event, with what was in force after it.
-    headers: Growing[tuple[int, HeaderInForce]] = attrs.field(factory=Growing.of)
-
-    def surface_at(self, length: int, current: Surface) -> Surface:
-        """The surface when the log had `length` events. O(log n)."""
-        index = bisect_left(self.surfaces, length, key=_seq_of)
-        kept = current if index == len(self.surfaces) else self.surfaces[index][1]
-        return kept.before(length)
-
-    def header_at(self, length: int) -> HeaderInForce:
-        """The request header in force when the log had `length` events. O(log n)."""
-        index = bisect_left(self.headers, length, key=_seq_of)
-        return self.headers[index - 1][1] if index else None
-
-    def prefix(self, length: int) -> History:
-        """The history of the first `length` events; shares everything."""
-        return History(
-            self.surfaces.prefix(bisect_left(self.surfaces, length, key=_seq_of)),
-            self.headers.prefix(bisect_left(self.headers, length, key=_seq_of)),
-        )
-
-    def extend(self, changes: Changes) -> History:
-        """The history with what a run changed."""
-        if not changes.surfaces and not changes.headers:
-            return self
-        return History(self.surfaces.extend(changes.surfaces), self.headers.extend(changes.headers))
-
-
-def _seq_of(entry: tuple[int, object]) -> int:
-    return entry[0]
-
-
-NO_HISTORY: Final = History()
+    fresh: Guard
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -141,7 +106,7 @@ class Session:
     events: EventLog = EMPTY_LOG
     state: State = EMPTY_STATE
     vocabulary: Vocabulary = STANDARD
-    guard: Guard | None = None
+    guard: Guard | _Stale | None = None
     history: History = NO_HISTORY
 
     @classmethod
@@ -277,7 +242,7 @@ class Session:
         after = advance(before, event, self.vocabulary)
         if isinstance(after, Rejection):
             return after
-        guard = self.guard
+        guard = self._current_guard()
         if guard is not None:
             admitted = guard.admit(event, after, self.vocabulary)
             if isinstance(admitted, Failure):
@@ -286,11 +251,9 @@ class Session:
             guard = admitted.unwrap()
         history = self.history
         if after.surface.generation != before.surface.generation:
-            entry = (event.seq, before.surface)
-            history = History(history.surfaces.append(entry), history.headers)
-        if after.header is not before.header:
-            changed = (event.seq, after.header)
-            history = History(history.surfaces, history.headers.append(changed))
+            history = history.with_replacement(event.seq, before.surface)
+        if self.vocabulary.role(event.type) is Role.REQUEST_HEADER:
+            history = history.with_header(event.seq, after.header)
         log = self.events.append(event)
         return Session(self.header, log, after, self.vocabulary, guard, history)
 
@@ -314,10 +277,10 @@ class Session:
 
     def accept_run(self, events: Sequence[Event]) -> tuple[Session, Rejection | None]:
         """This session and the first refusal, or the session with the whole run accepted."""
-        changes = Changes()
+        changes = _Recorded(self.history)
         after, fault = fold_run(self.state, events, self.vocabulary, changes)
         accepted = after.next_seq - self.state.next_seq
-        guard = self.guard
+        guard = self._current_guard()
         if guard is not None:
             guarded, breach = self._guard_run(guard, events[:accepted])
             if isinstance(guarded, Rejection):
@@ -325,9 +288,18 @@ class Session:
             guard = guarded
         if fault is not None:
             return self, fault.at(index=accepted)
-        history = self.history.extend(changes)
         log = self.events.extend(events)
+        history = changes.history
         return Session(self.header, log, after, self.vocabulary, guard, history), None
+
+    def _current_guard(self) -> Guard | None:
+        guard = self.guard
+        if not isinstance(guard, _Stale):
+            return guard
+        empty = Session(self.header, vocabulary=self.vocabulary)
+        refolded, _ = empty._guard_run(guard.fresh, self.events[:])
+        assert not isinstance(refolded, Rejection)  # every prefix of a guarded log was admitted
+        return refolded
 
     def _guard_run(self, guard: Guard, events: Sequence[Event]) -> tuple[Guard | Rejection, int]:
         state = self.state
@@ -344,7 +316,7 @@ class Session:
     def at(self, seq: int) -> Result[Session, Rejection]:
         """The session as it was right after the event with this seq. O(log n), shares all.
 
-        A guard keeps no history: with one, its state is folded again over the prefix.
+        A guard keeps no history: with one, the first append folds its state again.
 
         Errors:  INVALID_BOUNDARY for what is no seq of this log (`True` is none).
         Law:     at_equals_replayed_prefix.
@@ -358,21 +330,16 @@ class Session:
         if length >= len(self.events):
             return self
         guard = self.guard
-        kept = Session(
+        if guard is not None and not isinstance(guard, _Stale):
+            guard = _Stale(guard.fresh())  # a guard keeps no history
+        return Session(
             self.header,
             self.events.prefix(length),
             self.state_at(length),
             self.vocabulary,
-            None,
+            guard,
             self.history.prefix(length),
         )
-        if guard is not None:
-            # A guard keeps no history; its state is folded again over the prefix.
-            empty = Session(self.header, vocabulary=self.vocabulary)
-            refolded, _ = empty._guard_run(guard.fresh(), kept.events[:])
-            assert not isinstance(refolded, Rejection)  # every prefix of a guarded log was admitted
-            guard = refolded
-        return attrs.evolve(kept, guard=guard) if guard is not None else kept
 
     def with_header(self, header: SessionHeader) -> Session:
         """The same events under another session header."""
@@ -382,8 +349,12 @@ class Session:
         """The state when the log had `length` events. O(log n), nothing is recomputed."""
         if length >= len(self.events):
             return self.state
-        surface = self.history.surface_at(length, self.state.surface)
-        return State(length, surface, self.history.header_at(length))
+        header = self.history.header_at(length, self.events)
+        return State(length, self.epoch_at(length).surface.before(length), header)
+
+    def epoch_at(self, length: int) -> Epoch:
+        """The surface around a length of the log, where it only grew."""
+        return self.history.epoch_at(length, self.state.surface, self.events, self.vocabulary)
 
     def fork(
         self, boundary: int | None = None, *, id: str = "fork", created_at: float = 0
@@ -491,6 +462,19 @@ class Session:
     def __repr__(self) -> str:
         nodes = len(self.state.surface)
         return f"Session({self.header.id!r}, {len(self.events)} events, {nodes} nodes)"
+
+
+class _Recorded:
+    """Takes what a run changes into a history."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def replaced(self, seq: int, before: Surface) -> None:
+        self.history = self.history.with_replacement(seq, before)
+
+    def headed(self, seq: int, after: HeaderInForce) -> None:
+        self.history = self.history.with_header(seq, after)
 
 
 def _under(fault: Rejection, key: str, seq: int) -> Rejection:

@@ -269,17 +269,23 @@ def _span(surface: Placed, event: Event) -> tuple[int, int] | None:
     return first, last
 
 
+@attrs.frozen
 class _Listed:
-    """The plain definition of a surface: a list, cut and filled. AnyJson seqs in any order."""
+    """The plain definition of a surface: its seqs, cut and filled. Any seqs in any order."""
 
-    def __init__(self) -> None:
-        self.seqs: list[int] = []
+    seqs: tuple[int, ...]
 
     def index(self, seq: int) -> int | None:
         return self.seqs.index(seq) if seq in self.seqs else None
 
     def shadowed(self, first: int, last: int) -> tuple[int, ...]:
-        return tuple(self.seqs[first : last + 1])
+        return self.seqs[first : last + 1]
+
+    def appended(self, seq: int) -> _Listed:
+        return _Listed((*self.seqs, seq))
+
+    def replaced(self, first: int, last: int, seq: int) -> _Listed:
+        return _Listed((*self.seqs[:first], seq, *self.seqs[last + 1 :]))
 
 
 @attrs.frozen
@@ -312,13 +318,17 @@ def fold_surface(
     Errors:  the surface codes, with the index of the event in the list.
     Law:     surface_matches_list_surgery.
     """
-    surface = _Listed()
+    surface: Surface | _Listed = EMPTY_SURFACE
     replacements: list[Replacement] = []
     known: set[int] = set()
+    last = -1
     for index, given in enumerate(events):
         event = as_event(given)
         if isinstance(event, Rejection):
             return Failure(event.at(index=index))
+        if event.seq <= last and isinstance(surface, Surface):
+            surface = _Listed(surface.seqs)  # places need increasing seqs; lists do not
+        last = event.seq
         if vocabulary.role(event.type) is Role.SURFACE:
             fault = (
                 check_marker(event)
@@ -332,12 +342,10 @@ def fold_surface(
         if event.has_surface_op:
             span = _span(surface, event)
             if span is None:
-                surface.seqs.append(event.seq)
+                surface = surface.appended(event.seq)
             else:
-                first, last = span
-                op = event.surface_op
-                gone = surface.shadowed(first, last)
+                op, gone = event.surface_op, surface.shadowed(*span)
                 replacements.append(Replacement(event.seq, op["start"], op["end"], gone))
-                surface.seqs[first : last + 1] = [event.seq]
+                surface = surface.replaced(*span, event.seq)
         known.add(event.seq)
-    return Success(SurfaceFold(tuple(surface.seqs), tuple(replacements)))
+    return Success(SurfaceFold(surface.seqs, tuple(replacements)))

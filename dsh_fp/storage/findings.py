@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Final
 import attrs
 
 from dsh_fp.core.events import HEADER_KEYS, Event
+from dsh_fp.core.header import HeaderInForce, fold_header_event
 from dsh_fp.core.lossless import AnyJson, JsonObject, number_text, to_text
 from dsh_fp.core.projection import message_from
 from dsh_fp.core.rejection import (
@@ -108,7 +110,9 @@ def _of_the_events(session: Session) -> Iterator[Rejection]:
 
 
 def _of_the_header_events(session: Session) -> Iterator[Rejection]:
-    for seq, header in session.history.headers:
+    header: HeaderInForce = None
+    for seq in session.history.header_seqs:
+        header = fold_header_event(header, session.events[seq])
         if isinstance(header, Rejection) and header.seq == seq:
             yield header
 
@@ -141,7 +145,10 @@ def numbers_that_change(text: str) -> Iterator[str]:
     """The number literals of a JSON text that would be written back as another number."""
     for match in _STRING_OR_NUMBER.finditer(text):
         literal = match[1]
-        if literal is not None and _Decimal.of(literal) != _Decimal.of(number_text(float(literal))):
+        # An overflow is refused where it counts; here it was a key's earlier value.
+        if literal is None or math.isinf(float(literal)):
+            continue
+        if _Decimal.of(literal) != _Decimal.of(number_text(float(literal))):
             yield literal
 
 

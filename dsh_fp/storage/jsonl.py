@@ -36,6 +36,8 @@ from dsh_fp.storage.lines import PIECE_BYTES, Scan, in_pieces, scan_lines
 BOM: Final = b"\xef\xbb\xbf"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
+_HOPELESS_PIECES: Final = 512
+
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
 
@@ -189,18 +191,20 @@ def _read_pieces(opened: IO[bytes]) -> Iterator[bytes]:
 
 def _name_of(source: Source) -> str | None:
     if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
+        return os.fsdecode(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else None
 
 
 def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
-    first = b""
+    first: list[bytes] = []
     for piece in pieces:
-        first += piece
+        first.append(piece)
         if b"\n" in piece:
             break
-    header_line, ended, rest = first.partition(b"\n")
+        if len(first) == _HOPELESS_PIECES:
+            del first[1:]  # a first line of that size is no header: its beginning says enough
+    header_line, ended, rest = b"".join(first).partition(b"\n")
     fields = header_line_fields(header_line, ended=bool(ended))
     if isinstance(fields, Rejection):
         return fields

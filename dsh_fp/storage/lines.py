@@ -21,12 +21,12 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from dsh_fp.core.events import Event, event_of, known_header_fields
-from dsh_fp.core.lossless import MAX_DEPTH, decode_plain, freeze
+from dsh_fp.core.lossless import MAX_DEPTH, SAFE_DEPTH, decode_plain, freeze, is_deep
 from dsh_fp.core.rejection import Code, Rejection
 
 PIECE_BYTES: Final = 1 << 20
-# A line can only go beyond MAX_DEPTH when it has as many opening and closing brackets.
-_DEEP_LINE: Final = 2 * MAX_DEPTH
+# A shorter line cannot be too deep for a recursive decoder.
+_DEEP_LINE: Final = 2 * SAFE_DEPTH
 
 _utf8_decoder: Final = codecs.getincrementaldecoder("utf-8")
 _decode_line: Final = msgspec.json.Decoder(Event).decode
@@ -229,6 +229,8 @@ def _fast_events(piece: bytes, lines: list[bytes], first: int) -> list[Event] | 
     """The events of lines among which nothing is unusual, else None."""
     if not _is_utf8(piece):
         return None
+    if max(map(len, lines)) > _DEEP_LINE and any(map(is_deep, lines)):
+        return None
     try:
         events = [_decode_line(line) for line in lines]
     except (msgspec.MsgspecError, RecursionError):
@@ -243,12 +245,8 @@ def _fast_events(piece: bytes, lines: list[bytes], first: int) -> list[Event] | 
 
 
 def _suspects(piece: bytes, lines: list[bytes]) -> list[int]:
-    """The places of lines whose numbers or depth only the full parser can judge."""
+    """The places of lines whose numbers only the full parser can judge."""
     found: set[int] = set()
-    if max(map(len, lines)) >= _DEEP_LINE:
-        for place, line in enumerate(lines):
-            if len(line) >= _DEEP_LINE and line.count(b"[") + line.count(b"{") > MAX_DEPTH:
-                found.add(place)
     offsets = [
         start + offset
         for start in range(0, len(piece), PIECE_BYTES)
@@ -299,7 +297,7 @@ def _is_mantissa_before(piece: bytes, place: int) -> bool:
 
 def read_line(line: bytes, index: int) -> Event | Rejection | LineFault:
     """What one line is: the event at this index, an object that is no event, or a fault."""
-    if len(line) < _DEEP_LINE and not _SUSPECT.search(line):
+    if not is_deep(line) and not _SUSPECT.search(line):
         try:
             line.decode()
             event = _decode_line(line)

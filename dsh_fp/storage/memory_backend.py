@@ -21,7 +21,7 @@ from dsh_fp.rejected import Rejected, unwrap
 from dsh_fp.storage.backend import Listing, Stored
 
 
-@attrs.define
+@attrs.frozen
 class _Slot:
     """One stored session and its present writer."""
 
@@ -40,18 +40,18 @@ class MemoryBackend:
         """A writer for a session that is not stored yet; see Backend."""
         if header.id in self.slots:
             raise Rejected(session_already_exists(header.id))
-        return MemoryWriter(self, Session(header, vocabulary=self._vocabulary))
+        empty = Session(header, vocabulary=self._vocabulary)
+        return MemoryWriter(self, empty, is_new=True)
 
     def resume(self, session_id: str) -> tuple[Stored, MemoryWriter]:
         """A stored session made whole and its writer; see Backend."""
         stored = unwrap(self.load(session_id))
-        slot = self.slots[session_id]
-        if not slot.writer.closed:
+        if not self.slots[session_id].writer.closed:
             raise Rejected(writer_conflict(session_id, session_id, "its writer is not closed"))
         writer = MemoryWriter(self, stored.session)
-        slot.writer = writer
+        self.slots[session_id] = _Slot(stored.session, writer)
         writer.write(stored.closers)
-        return attrs.evolve(stored, session=slot.session), writer
+        return attrs.evolve(stored, session=self.slots[session_id].session), writer
 
     def load(self, session_id: str) -> Result[Stored, Rejection]:
         """A stored session as it stands; see Backend."""
@@ -70,9 +70,10 @@ class MemoryBackend:
 class MemoryWriter:
     """The one writer of one session in memory."""
 
-    def __init__(self, backend: MemoryBackend, session: Session) -> None:
+    def __init__(self, backend: MemoryBackend, session: Session, *, is_new: bool = False) -> None:
         self._backend = backend
         self._session = session
+        self._is_new = is_new  # nothing was stored through it yet
         self.closed = False
 
     @property
@@ -84,20 +85,27 @@ class MemoryWriter:
         """Append a batch; see Writer."""
         if not events:
             return
-        header = self._session.header
         if events[0].seq != self.stored:
-            what = f"{self.stored} events are stored, the batch begins at seq {events[0].seq}"
-            raise Rejected(writer_conflict(header.id, header.id, what))
-        slot = self._backend.slots.get(header.id)
-        if slot is None and self.stored == 0:
-            slot = self._backend.slots[header.id] = _Slot(self._session, self)
-        if slot is None or slot.writer is not self:
-            if self.stored == 0:
-                raise Rejected(session_already_exists(header.id))
-            raise Rejected(writer_conflict(header.id, header.id, "another writer went on with it"))
-        self.closed = False
-        self._session = slot.session = unwrap(self._session.extend(events))
+            raise self._conflict(
+                f"{self.stored} events are stored, the batch begins at seq {events[0].seq}"
+            )
+        session_id = self._session.header.id
+        slot = self._backend.slots.get(session_id)
+        if slot is not None and slot.writer is not self:
+            if self._is_new:
+                raise Rejected(session_already_exists(session_id))
+            if not slot.writer.closed:
+                raise self._conflict("its writer is not closed")
+            if slot.session != self._session:
+                raise self._conflict("another writer went on with it")
+        grown = unwrap(self._session.extend(events))
+        self._backend.slots[session_id] = _Slot(grown, self)
+        self._session, self._is_new, self.closed = grown, False, False
 
     def close(self) -> None:
         """Let another writer have the session."""
         self.closed = True
+
+    def _conflict(self, what: str) -> Rejected:
+        session_id = self._session.header.id
+        return Rejected(writer_conflict(session_id, session_id, what))

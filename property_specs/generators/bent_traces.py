@@ -20,7 +20,7 @@ EDITS = ("number", "drop", "twice", "seq", "call", "repair", "field", "stray", "
 def bent_traces(draw: st.DrawFn) -> Log:
     """Events whose turns and steps may be out of joint; acceptance need not take them."""
     events: Log = copy.deepcopy(draw(turned_logs() | streamed_logs(max_moves=8)))
-    for _ in range(draw(st.integers(0, 3))):
+    for _ in range(draw(st.integers(1, 3))):
         if not events:
             break
         place = draw(st.integers(0, len(events) - 1))
@@ -35,7 +35,10 @@ def bent_traces(draw: st.DrawFn) -> Log:
             case "twice":
                 events.insert(place, copy.deepcopy(event))
             case "stray":
-                events = _with_stray(events, place, draw(st.sampled_from(["c1", "c2"])))
+                places = [at for at, e in enumerate(events) if e["type"] == "step/start"]
+                place = draw(st.sampled_from(places[1:] or [place]))
+                called = [e["data"].get("callId") for e in events[:place] if _is_call(e)]
+                events = _with_stray(events, place, draw(st.sampled_from(["c1", *called])))
             case "seq":
                 event["seq"] = draw(st.integers(-2, len(events) + 2))
             case "call":
@@ -49,7 +52,11 @@ def bent_traces(draw: st.DrawFn) -> Log:
     return events
 
 
-def _with_stray(events: Log, place: int, call: str) -> Log:
+def _is_call(event: dict[str, Any]) -> bool:
+    return event["type"] == "tool/call" and isinstance(event["data"], dict)
+
+
+def _with_stray(events: Log, place: int, call: Any) -> Log:
     """The events with a result put in that may answer no call of its step."""
     before = events[: place + 1]
     where = [event["data"] for event in before if event["type"] == "step/start"]

@@ -26,6 +26,6 @@ def patterns() -> st.SearchStrategy[str]:
 
 
 @cache
-def deep_values(least: int = 3_000, most: int = 6_000) -> st.SearchStrategy[Any]:
+def deep_values(least: int = 5_000, most: int = 9_000) -> st.SearchStrategy[Any]:
     """A deep value."""
     return st.builds(nest, patterns(), st.integers(least, most))

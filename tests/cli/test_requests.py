@@ -34,11 +34,13 @@ def test_every_step_has_a_row_with_its_sizes() -> None:
 def test_the_bytes_of_odd_texts_are_counted_right(tmp_path: Path) -> None:
     """Halves of characters, wide characters, prefix messages, no messages at all."""
     log = Log()
-    prefix = [{"role": "user", "content": text("\ud83c")}]
-    log.open_step(header={"config": {"model": "漁"}, "messagePrefix": prefix})
+    log.open_step()
     log.close()
+    prefix = [{"role": "user", "content": text("\ud83c")}]
+    log.open_step(turn=2, header={"config": {"model": "漁"}, "messagePrefix": prefix})
+    log.close(turn=2)
     log.say("\udf0a ⛵")
-    log.open_step(turn=2, header={"config": {"model": 5}})
+    log.open_step(turn=3, header={"config": {"model": 5}})
     path = log.write(tmp_path)
 
     sizes = [row["bytes"] for row in document("requests", path)["requests"]]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsh_fp.cli.safe import clipped, columns, json_safe, lines_of, one_line, wrapped
-from tests.cli.logs import Log, run, write
+from tests.cli.logs import GARDEN, Log, run, write
 
 EVIL: Final = (
     "\x1b[2J\x07\x00\x08\r\x7f\x85\x9b31m\u00ad\u061c\u200b\u200e\u202a\u202e\u2028\u2029"
@@ -84,9 +84,9 @@ def test_a_refused_log_of_an_evil_name_is_told_safely(tmp_path: Path) -> None:
         assert [one for one in written if not one.isprintable() and one != "\n"] == []
 
 
-def test_a_wrong_option_is_told_safely() -> None:
+def test_a_wrong_argument_is_told_safely() -> None:
     """What was typed is shown as text."""
-    result = run("show", "--\x1b[2J")
+    result = run("show", GARDEN, "extra\x1b[2J")
 
     assert result.exit_code == 2
     assert "\x1b" not in result.stderr

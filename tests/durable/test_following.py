@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dsh_fp import Code, Event, encode_log, unwrap
+from dsh_fp import Code, Event, Session, encode_log, unwrap
 from dsh_fp.storage.following import follow
 from tests.durable.desks import notes
 from tests.durable.places import InFiles, header, refused
@@ -102,9 +102,8 @@ def test_a_header_is_awaited_too(tmp_path: Path) -> None:
 
 def test_long_lines_come_whole(path: Path) -> None:
     """A line longer than what is read at once."""
-    event = unwrap(
-        unwrap(__import__("dsh_fp").Session.create()).append("plugin/x", "é" * 2_000_000, time=1)
-    ).events[0]
+    session = unwrap(unwrap(Session.create()).append("plugin/x", "é" * 2_000_000, time=1))
+    event = session.events[0]
     path.write_bytes(HEAD)
     line = encode_log(header(), (event,))[len(HEAD) :]
 
@@ -126,7 +125,6 @@ def test_a_writer_is_not_locked_out(files: InFiles) -> None:
     other.write(notes(2, after=2))
 
     assert next(following).seq == 2
-    following.close()
 
 
 def test_a_fragment_that_is_taken_back_is_forgotten(path: Path) -> None:
@@ -150,7 +148,9 @@ def test_a_fragment_that_became_another_line_is_read_again(path: Path) -> None:
         path, *adds(path, b'{"type":"turn/'), lambda: path.write_bytes(good + other + LINES[2])
     )
 
-    assert [event.data["n"] for event in script.follow()] == [0, 700, 2]
+    seen = script.follow()
+    assert [event.data["n"] for event in seen] == [0, 700, 2]
+    assert [event.type for event in seen] == ["plugin/note"] * 3
 
 
 def test_a_log_that_was_cut_is_told(path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_is_no_next_event_is_told(path: Path, line: bytes, code: Code) -> N
 
     with refused(code) as told:
         for event in follow(path, wait=Script(path, *adds(path, line)).wait):
-            seen.append(event)  # noqa: PERF402  # what came before the refusal is kept
+            seen.append(event)  # what came before the refusal is kept
 
     assert seen == list(notes(0))
     assert (told[0].file, told[0].seq, told[0].line_number) == (str(path), 1, 3)

@@ -10,7 +10,15 @@ from dsh_fp.core.lossless.frozen import (
     json_object,
     thaw,
 )
-from dsh_fp.core.lossless.reading import decode_clean, decode_plain, parse, parse_value, revive
+from dsh_fp.core.lossless.reading import (
+    SAFE_DEPTH,
+    decode_clean,
+    decode_plain,
+    is_deep,
+    parse,
+    parse_value,
+    revive,
+)
 from dsh_fp.core.lossless.snapshot import (
     MAX_DEPTH,
     depth_of,
@@ -18,11 +26,13 @@ from dsh_fp.core.lossless.snapshot import (
     join_halves,
     ordered_items,
     snapshot,
+    to_text,
 )
-from dsh_fp.core.lossless.writing import number_text, to_text
+from dsh_fp.core.lossless.writing import number_text, text_of
 
 __all__ = [
     "MAX_DEPTH",
+    "SAFE_DEPTH",
     "AnyJson",
     "Json",
     "JsonArray",
@@ -31,6 +41,7 @@ __all__ = [
     "decode_plain",
     "depth_of",
     "freeze",
+    "is_deep",
     "join_halves",
     "json_array",
     "json_equal",
@@ -41,6 +52,7 @@ __all__ = [
     "parse_value",
     "revive",
     "snapshot",
+    "text_of",
     "thaw",
     "to_text",
 ]

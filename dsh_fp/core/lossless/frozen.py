@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NoReturn, Self, TypeAlias, cast
 
-from dsh_fp.core.lossless.writing import to_text
+from dsh_fp.core.lossless.writing import text_of
 
 Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
 AnyJson: TypeAlias = Any
@@ -60,7 +60,7 @@ class JsonObject(dict[str, Any]):
         return self
 
     def __reduce_ex__(self, protocol: object) -> tuple[Callable[[str], Any], tuple[str]]:
-        return _revive, (to_text(self),)
+        return _revive, (text_of(self),)
 
 
 class JsonArray(tuple[Any, ...]):
@@ -95,6 +95,23 @@ class JsonArray(tuple[Any, ...]):
         item = tuple.__getitem__(self, index)
         return json_array(item) if isinstance(index, slice) else item
 
+    def __contains__(self, value: object) -> bool:
+        return any(json_equal(item, value) for item in self)
+
+    def index(self, value: object, start: Any = 0, stop: Any = None) -> int:
+        """The first place of a value; `True` is not 1.
+
+        Errors:  ValueError where it does not stand.
+        """
+        for place in range(*slice(start, stop).indices(len(self))):
+            if json_equal(tuple.__getitem__(self, place), value):
+                return place
+        raise ValueError("the value is not in the array")
+
+    def count(self, value: object) -> int:
+        """How often a value stands in the array; `True` is not 1."""
+        return sum(json_equal(item, value) for item in self)
+
     def __eq__(self, other: object) -> bool:
         return json_equal(self, other) if isinstance(other, list | tuple) else NotImplemented
 
@@ -116,7 +133,7 @@ class JsonArray(tuple[Any, ...]):
         return self
 
     def __reduce_ex__(self, protocol: object) -> tuple[Callable[[str], Any], tuple[str]]:
-        return _revive, (to_text(self),)
+        return _revive, (text_of(self),)
 
 
 _new_dict: Final = dict.__new__

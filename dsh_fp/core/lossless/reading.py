@@ -40,6 +40,8 @@ def decode_plain(text: str, limit: int = MAX_DEPTH) -> tuple[Any, Rejection | No
     Errors:  JSON_SYNTAX, where the value means nothing; beyond the limit TOO_DEEP, or NOT_JSON
              when it is lossy too, with a value whose deep parts are left out.
     """
+    if is_deep(text):
+        return _decode_deep(text, limit)
     try:
         return _decode(text), None
     except json.JSONDecodeError as fault:
@@ -50,11 +52,34 @@ def decode_plain(text: str, limit: int = MAX_DEPTH) -> tuple[Any, Rejection | No
 
 def decode_clean(raw: msgspec.Raw) -> Any:
     """The frozen value of text that acceptance has already found to be lossless JSON."""
+    if memoryview(raw).nbytes > 2 * SAFE_DEPTH and is_deep(bytes(raw)):
+        return parse_value(bytes(raw))
     try:
         plain = _decode_fast(raw)
     except (msgspec.MsgspecError, RecursionError):
         return parse_value(bytes(raw))
     return freeze(plain, from_text=True)
+
+
+def is_deep(text: str | bytes) -> bool:
+    """Whether a text is nested too deeply for decoders that recurse, on any thread's stack.
+
+    Nearly always told by its length or its number of brackets alone.
+    """
+    if len(text) <= 2 * SAFE_DEPTH:
+        return False
+    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if raw.count(b"[") + raw.count(b"{") <= SAFE_DEPTH:
+        return False
+    depth = 0
+    for bracket in _STRINGS.sub(b"", raw).translate(None, _NO_BRACKETS):
+        if bracket in b"[{":
+            depth += 1
+            if depth > SAFE_DEPTH:
+                return True
+        else:
+            depth -= 1
+    return False
 
 
 def revive(text: str) -> Any:
@@ -77,6 +102,12 @@ def _integer(literal: str) -> float:
         return -0.0
     return int(literal) if len(literal) < 17 else float(literal)
 
+
+SAFE_DEPTH: Final = 500
+"""Nesting that a recursive decoder manages on a thread with a small stack."""
+
+_STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 _decode_fast: Final = msgspec.json.Decoder().decode
 _decode: Final = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse_constant).decode

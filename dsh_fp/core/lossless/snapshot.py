@@ -13,6 +13,7 @@ from typing import Any, Final
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.lossless.frozen import Json, JsonArray, JsonObject, json_array
+from dsh_fp.core.lossless.writing import text_of
 from dsh_fp.core.rejection import Rejection, class_name, not_json, shown, too_deep
 
 MAX_DEPTH: Final = 10_000
@@ -35,6 +36,24 @@ def snapshot(value: object) -> Result[Json, Rejection]:
     """
     frozen = freeze(value)
     return Failure(frozen) if isinstance(frozen, Rejection) else Success(frozen)
+
+
+def to_text(value: object) -> str:
+    r"""The JSON text of a value, as ECMAScript's `JSON.stringify` writes it.
+
+    Shapes:  no spaces, keys in order, lone surrogate halves as ``\\udxxx``. A plain Python
+             value is snapshotted first.
+    Errors:  TypeError for a value that is not lossless JSON.
+    Source:  docs/reference/lossless-json.md.
+    """
+    if type(value) in _NOT_FROZEN:
+        value = freeze(value)
+        if isinstance(value, Rejection):
+            raise TypeError(str(value))
+    return text_of(value)
+
+
+_NOT_FROZEN: Final = frozenset({dict, list, tuple, float, set, bytes, bytearray})
 
 
 def freeze(root: Any, *, from_text: bool = False, limit: int = MAX_DEPTH) -> Any:

@@ -25,7 +25,7 @@ _LONG_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{17}")
 _MILLIONTH: Final = re.compile(rb"[0-9]e-6(?![0-9])")
 
 
-def to_text(value: Any) -> str:
+def text_of(value: Any) -> str:
     r"""The JSON text of a value that is already known to be lossless JSON.
 
     Shapes:  no spaces, keys in order, lone surrogate halves as ``\udxxx``.
@@ -43,7 +43,7 @@ def to_text(value: Any) -> str:
 
 
 def _plain_text(value: Any) -> str:
-    """`to_text` piece by piece: slower, for any depth, any number and half characters."""
+    """`text_of` piece by piece: slower, for any depth, any number and half characters."""
     text = "".join(_pieces(value))
     return text if text.isascii() else _LONE.sub(_escaped, text)
 

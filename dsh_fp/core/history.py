@@ -1,0 +1,121 @@
+"""The states a log went through, at the seqs where they changed, in memory that stays in bounds.
+
+A version of the surface or of the header is kept only when enough has happened since the one
+kept before it, measured by its own size. So an ordinary log keeps them all, and one that
+replaces a node of a large surface at every step keeps few: what lies between is folded again
+from the nearest kept one, over no more events than the answer has parts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from dsh_fp.core.events import Event
+from dsh_fp.core.growing import Growing
+from dsh_fp.core.header import HeaderInForce, fold_header_event
+from dsh_fp.core.reducer import EMPTY_STATE, State, fold_run
+from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.surface import EMPTY_SURFACE, Surface
+from dsh_fp.core.vocabulary import Vocabulary
+
+# A version may have so many parts for each event, or header event, since the last kept one.
+_PARTS_PER_EVENT: Final = 32
+_SYSTEM_CHARACTERS_PER_PART: Final = 64
+
+
+@attrs.frozen
+class Epoch:
+    """A surface that only grew: right for every length behind `since` up to `until`."""
+
+    surface: Surface
+    since: int
+    until: int | None = None
+
+
+@attrs.frozen(eq=False)
+class History:
+    """Where a log replaced nodes and changed its header, and the versions that were kept."""
+
+    # All replacements and all header events, by seq.
+    replaced: Growing[int] = attrs.field(factory=Growing.of)
+    header_seqs: Growing[int] = attrs.field(factory=Growing.of)
+    # Kept versions: a replacement's seq with the surface just before it, a header event's seq
+    # with what was in force after it.
+    surfaces: Growing[tuple[int, Surface]] = attrs.field(factory=Growing.of)
+    headers: Growing[tuple[int, HeaderInForce]] = attrs.field(factory=Growing.of)
+
+    def with_replacement(self, seq: int, before: Surface) -> History:
+        """The history with one replacement more, given the surface just before it."""
+        kept_at = self.surfaces[-1][0] if self.surfaces else 0
+        surfaces = self.surfaces
+        if len(before) <= _PARTS_PER_EVENT * (seq - kept_at):
+            surfaces = surfaces.append((seq, before))
+        return History(self.replaced.append(seq), self.header_seqs, surfaces, self.headers)
+
+    def with_header(self, seq: int, after: HeaderInForce) -> History:
+        """The history with one header event more, given what is in force after it."""
+        seqs = self.header_seqs
+        kept_at = self.headers[-1][0] if self.headers else -1
+        since = len(seqs) - bisect_left(seqs, kept_at)
+        headers = self.headers
+        if _weight(after) <= _PARTS_PER_EVENT * since or not headers:
+            headers = headers.append((seq, after))
+        return History(self.replaced, seqs.append(seq), self.surfaces, headers)
+
+    def prefix(self, length: int) -> History:
+        """The history of the first `length` events; shares everything."""
+        return History(
+            self.replaced.prefix(bisect_left(self.replaced, length)),
+            self.header_seqs.prefix(bisect_left(self.header_seqs, length)),
+            self.surfaces.prefix(bisect_left(self.surfaces, length, key=_seq_of)),
+            self.headers.prefix(bisect_left(self.headers, length, key=_seq_of)),
+        )
+
+    def epoch_at(
+        self, length: int, current: Surface, events: Sequence[Event], vocabulary: Vocabulary
+    ) -> Epoch:
+        """The surface around a length, where it only grew. O(log n) for an ordinary log."""
+        following = bisect_left(self.replaced, length)
+        since = self.replaced[following - 1] if following else -1
+        at = bisect_left(self.surfaces, length, key=_seq_of)
+        if following == len(self.replaced):
+            return Epoch(current, since)
+        if at < len(self.surfaces) and self.surfaces[at][0] == self.replaced[following]:
+            return Epoch(self.surfaces[at][1], since, self.surfaces[at][0])
+        start, surface = self.surfaces[at - 1] if at else (0, EMPTY_SURFACE)
+        passed = [events[seq] for seq in range(start, length)]
+        folded, _ = fold_run(State(start, surface), passed, vocabulary)
+        return Epoch(folded.surface, length - 1, length)
+
+    def header_at(self, length: int, events: Sequence[Event]) -> HeaderInForce:
+        """The request header in force when the log had `length` events."""
+        return self.header_after(bisect_left(self.header_seqs, length), events)
+
+    def header_after(self, count: int, events: Sequence[Event]) -> HeaderInForce:
+        """The request header in force after the first `count` header events."""
+        if not count:
+            return EMPTY_STATE.header
+        last = self.header_seqs[count - 1]
+        at = bisect_left(self.headers, last + 1, key=_seq_of) - 1
+        kept_seq, header = self.headers[at]
+        for place in range(bisect_left(self.header_seqs, kept_seq + 1), count):
+            header = fold_header_event(header, events[self.header_seqs[place]])
+        return header
+
+
+NO_HISTORY: Final = History()
+
+
+def _seq_of(entry: tuple[int, object]) -> int:
+    return entry[0]
+
+
+def _weight(header: HeaderInForce) -> int:
+    if header is None or isinstance(header, Rejection):
+        return 0
+    parts = len(header.get("tools", ())) + len(header.get("messagePrefix", ()))
+    return parts + len(header.get("system", "")) // _SYSTEM_CHARACTERS_PER_PART
