@@ -240,12 +240,23 @@ def _announce(state: Lifecycle, command: Announce) -> Next | Rejection:
 
 
 def _append(state: Lifecycle, command: Append) -> Next | Rejection:
-    entry = state.entry_of(command.id, command.token)
+    begun = begin_append(state, command.id, command.token)
+    if isinstance(begun, Rejection):
+        return begun
+    after, entry = begun
+    return after, () if entry is None else (Tell("event", entry),)
+
+
+def begin_append(
+    state: Lifecycle, session_id: str, token: Hashable
+) -> tuple[Lifecycle, Entry | None] | Rejection:
+    """`Append` for those who append often: the state after it, and whose `event` is told."""
+    entry = state.entry_of(session_id, token)
     if entry is None:
-        return state, ()  # a detached session takes events silently
-    if (entry.serial, "event") in state.telling:
-        return append_reentrant(command.id)
-    return _begin(state, entry, "event"), (Tell("event", entry),)
+        return state, None  # a detached session takes events silently
+    if state.telling and (entry.serial, "event") in state.telling:
+        return append_reentrant(session_id)
+    return _begin(state, entry, "event"), entry
 
 
 def _flush(state: Lifecycle, command: Flush) -> Next | Rejection:

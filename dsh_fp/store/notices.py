@@ -53,7 +53,8 @@ class Listeners:
     def __init__(self, report: Callable[[Contained], None]) -> None:
         self._report = report
         self._lock = threading.Lock()
-        self._registered: dict[tuple[Notice, bool], tuple[Registration, ...]] = {}
+        self._listeners: dict[Notice, tuple[Registration, ...]] = {}
+        self._gates: dict[Notice, tuple[Registration, ...]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()  # kept, or the loop would lose them
 
     def add(
@@ -61,28 +62,27 @@ class Listeners:
     ) -> Callable[[], None]:
         """Register a listener; the answer takes it back."""
         registration = Registration(listener, scope)
-        kind = (notice, gate)
+        registered = self._gates if gate else self._listeners
         with self._lock:
-            self._registered[kind] = (*self._registered.get(kind, ()), registration)
+            registered[notice] = (*registered.get(notice, ()), registration)
 
         def off() -> None:
             with self._lock:
-                kept = (one for one in self._registered[kind] if one is not registration)
-                self._registered[kind] = tuple(kept)
+                kept = (one for one in registered[notice] if one is not registration)
+                registered[notice] = tuple(kept)
 
         return off
 
-    def of(self, notice: Notice, scope: Hashable, *, gates: bool = False) -> list[Listener]:
-        """The listeners, or gates, that hear a notice in a scope."""
-        return [
-            registration.listener
-            for registration in self._registered.get((notice, gates), ())
-            if registration.scope is None or registration.scope == scope
-        ]
+    def of(self, notice: Notice, scope: Hashable) -> list[Listener]:
+        """The listeners that hear a notice in a scope."""
+        return _heard(self._listeners.get(notice, ()), scope)
 
     def ask_gates(self, notice: Notice, scope: Hashable, *arguments: object) -> None:
         """Ask each gate; what one raises stops the notice and comes out."""
-        for gate in self.of(notice, scope, gates=True):
+        gates = self._gates.get(notice)
+        if not gates:
+            return
+        for gate in _heard(gates, scope):
             answer = gate(*arguments)
             if answer is not None and inspect.isawaitable(answer):  # would let everything pass
                 close(answer)
@@ -129,6 +129,10 @@ class Listeners:
         task = asyncio.ensure_future(answer)
         self._tasks.add(task)
         task.add_done_callback(ended)
+
+
+def _heard(registered: tuple[Registration, ...], scope: Hashable) -> list[Listener]:
+    return [one.listener for one in registered if one.scope is None or one.scope == scope]
 
 
 class _Done(Awaitable[None]):

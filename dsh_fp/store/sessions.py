@@ -28,7 +28,6 @@ from dsh_fp.rejected import Rejected, unwrap
 from dsh_fp.store.lifecycle import (
     NEW_STORE,
     Announce,
-    Append,
     Build,
     Command,
     Detach,
@@ -45,6 +44,7 @@ from dsh_fp.store.lifecycle import (
     Tell,
     Unwound,
     advance,
+    begin_append,
 )
 from dsh_fp.store.notices import (
     DONE,
@@ -416,8 +416,11 @@ class SessionStore:
             if live.store is not self:
                 return None
             event = live._drafted(draft)  # pyright: ignore[reportPrivateUsage]  # one pair of classes
-            tell = self._told(Append(live.id, live))
-            listeners, scope = self._listeners, tell.entry.scope
+            before = self._state
+            during, entry = _sound(begin_append(before, live.id, live))
+            assert entry is not None  # it is live here
+            self._state = during
+            listeners, scope = self._listeners, entry.scope
             try:
                 appended = _sound(live.session.accepted(event))
                 listeners.ask_gates("event", scope, live, event)
@@ -425,7 +428,10 @@ class SessionStore:
                 live._session = appended  # pyright: ignore[reportPrivateUsage]  # the commit
                 listeners.tell("event", live.id, told, live, event)
             finally:
-                self._unwind(tell)
+                if self._state is during:
+                    self._state = before  # nothing else happened meanwhile
+                else:
+                    self._unwind(Tell("event", entry))
             return event
 
     def _start_flush(self, live: LiveSession) -> tuple[BaseException | Awaitable[Any], ...]:
