@@ -5,6 +5,7 @@
 #   make check    style, types, floors, documentation and its examples
 #   make laws     the laws alone, with many more random cases
 #   make bench    the cost table, measured
+#   make crash    writers killed 1,000 times, and what they leave looked at
 #   make docs     the documentation, into docs/_build/html
 #   make clean    remove all that the above made
 #
@@ -15,6 +16,7 @@ VENV = .venv
 LOG = examples/garden.jsonl
 PYTEST_ARGS =
 BENCH_ARGS =
+CRASH_ARGS = --kills 1000
 LAWS_PROFILE = nightly
 
 BIN := $(VENV)/bin
@@ -24,7 +26,7 @@ TYPED := $(wildcard dsh_fp property_specs tests benchmarks examples/*.py tools/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check style types floors docs docs-examples laws bench clean
+.PHONY: help demo test check style types floors docs docs-examples laws bench crash clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -99,6 +101,9 @@ laws: $(VENV)/.test
 
 bench: $(VENV)/.package
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+crash: $(VENV)/.package
+	@$(BIN)/python -m benchmarks.crash $(CRASH_ARGS)
 
 clean:
 	@rm -rf $(VENV) .venv-* build dist docs/_build

@@ -14,7 +14,8 @@ from returns.primitives.exceptions import UnwrapFailedError
 
 from benchmarks.jobs import UnfitLogError
 from benchmarks.measure import ROOT
-from benchmarks.rows import Plan, rows
+from benchmarks.plan import Plan
+from benchmarks.rows import rows
 from benchmarks.table import Row, machine, machine_line, table_lines
 
 SCHEMA_VERSION: Final = 1

@@ -10,12 +10,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks.generate import FIRST_TIME_MS, USER, Generator, text_block, to_text
+from benchmarks.generate import (
+    CWD,
+    FIRST_TIME_MS,
+    USER,
+    Generator,
+    header_text,
+    text_block,
+    to_text,
+)
+from benchmarks.hostile import hostile_lines
 from benchmarks.profiles import Profile
 
 SCRIPTS: Final = tuple(
-    Path(__file__).with_name(name) for name in ("files.py", "generate.py", "profiles.py")
+    Path(__file__).with_name(name)
+    for name in ("files.py", "generate.py", "hostile.py", "profiles.py")
 )
+# The folder for the sessions of generate.CWD.
+BUCKET: Final = f"cwd-{hashlib.sha256(CWD.encode()).hexdigest()[:12]}"
 
 
 def scripts_digest() -> str:
@@ -30,6 +42,29 @@ def log_path(folder: Path, profile: Profile, events: int, seed: int) -> Path:
     if not path.is_file():
         write_lines(path, Generator(path.stem, profile, events, seed).lines())
     return path
+
+
+def hostile_path(folder: Path, kind: str, count: int) -> Path:
+    """The hostile log of a kind, with so many replacements or changes."""
+    path = folder / f"hostile-{kind}-{count}-{scripts_digest()}.jsonl"
+    if not path.is_file():
+        write_lines(path, hostile_lines(path.stem, kind, count))
+    return path
+
+
+def sessions_root(folder: Path, profile: Profile, sessions: int, events: int) -> Path:
+    """A root folder of so many sessions, the same but for their ids; whole or not there."""
+    root = folder / f"root-{profile.name}-{sessions}-{events}-{scripts_digest()}"
+    if not root.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        written = Path(tempfile.mkdtemp(dir=folder, prefix=f"{root.name}."))
+        _, *lines = Generator("session", profile, events, 0).lines()
+        for number in range(sessions):
+            session_id = f"session-{number}"
+            header = header_text(session_id)
+            write_lines(written / BUCKET / f"{session_id}.jsonl", iter([header, *lines]))
+        written.rename(root)
+    return root
 
 
 def single_line_path(folder: Path, size: int, *, wide_text: bool) -> Path:

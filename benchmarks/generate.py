@@ -41,6 +41,13 @@ def text_block(text: str) -> dict[str, object]:
     return {"type": "text", "text": text}
 
 
+def header_text(session_id: str) -> str:
+    """The header line of a session in CWD."""
+    created_at = FIRST_TIME_MS - 5
+    header = {"type": "session", "version": 0, "id": session_id, "createdAt": created_at}
+    return to_text({**header, "cwd": CWD})
+
+
 class Words:
     """Endless invented text, cut from pools that were drawn once."""
 
@@ -95,14 +102,7 @@ class Generator:
 
     def lines(self) -> Iterator[str]:
         """Header line and events, exactly as many as asked for."""
-        header = {
-            "type": "session",
-            "version": 0,
-            "id": self._session_id,
-            "createdAt": FIRST_TIME_MS - 5,
-            "cwd": CWD,
-        }
-        yield to_text(header)
+        yield header_text(self._session_id)
         # A turn is written whole or not at all, and never leaves room for one event only,
         # so that a last turn can always fill what is left.
         while self._seq < self._events:

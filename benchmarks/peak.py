@@ -12,6 +12,7 @@ from pathlib import Path
 import dsh_fp
 
 STATUS = Path("/proc/self/status")
+OPEN_FILES = 4096
 
 
 def peak_bytes() -> int:
@@ -24,8 +25,24 @@ def peak_bytes() -> int:
     return most if sys.platform == "darwin" else most * 1024
 
 
+def resume_all(root: str) -> object:
+    """A store with every session below a root resumed, and what records it."""
+    # Each writer keeps its lock file open.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
+    store = dsh_fp.SessionStore()
+    recorder = dsh_fp.Recorder(store, dsh_fp.JsonlBackend(root))
+    for listing in recorder.backend.list():
+        if listing.header is not None:
+            recorder.resume(listing.header.id)
+    return store, recorder
+
+
 def run(job: str, path: str) -> object:
     """What the job keeps alive."""
+    if job == "resume":
+        return resume_all(path)
     log_file = dsh_fp.read(Path(path)).unwrap()
     session = log_file.session
     if job == "read":

@@ -12,10 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-import attrs
-
 import dsh_fp
-from benchmarks.files import log_path, single_line_path
+from benchmarks.durable_rows import durable_rows
+from benchmarks.files import hostile_path, single_line_path
 from benchmarks.jobs import (
     bytes_lines,
     check_log,
@@ -26,29 +25,16 @@ from benchmarks.jobs import (
     str_lines,
 )
 from benchmarks.measure import Job, best_seconds, collect_seconds, import_seconds, peak_bytes
-from benchmarks.profiles import CHATTY, WIDE, Profile
+from benchmarks.plan import SEED, SMALL, Plan, in_mb, in_ms, in_us
+from benchmarks.profiles import CHATTY, WIDE
 from benchmarks.table import Row
 
-SEED: Final = 20_250_714
-SMALL: Final = 1_000
 SINGLE_LINE_BYTES: Final = 50_000_000
 CALLS: Final = 200
 APPENDS: Final = 1_000
+REPLACEMENTS: Final = 10_000
+HEADER_DELTAS: Final = 5_000
 BASE_IMPORT: Final = "import attrs, pyrsistent, returns.result"
-
-
-@attrs.frozen
-class Plan:
-    """What one run measures: sizes in events, where logs are kept, how often a job runs."""
-
-    events: int
-    large: int | None
-    folder: Path
-    repeats: int
-
-    def path(self, events: int, profile: Profile = CHATTY) -> Path:
-        """The generated log of so many events."""
-        return log_path(self.folder, profile, events, SEED)
 
 
 def rows(plan: Plan) -> Iterator[Row]:
@@ -58,10 +44,12 @@ def rows(plan: Plan) -> Iterator[Row]:
     yield from growth_rows(plan)
     yield from prefix_rows(plan)
     yield from append_rows(plan)
+    yield from durable_rows(plan)
     yield from memory_rows(plan)
     yield from collector_rows(plan)
     yield from import_rows()
     yield from wide_rows(plan)
+    yield from hostile_rows(plan)
 
 
 def check_logs(plan: Plan) -> None:
@@ -71,21 +59,6 @@ def check_logs(plan: Plan) -> None:
         wanted.append((plan.large, CHATTY))
     for events, profile in wanted:
         check_log(plan.path(events, profile), events)
-
-
-def in_ms(seconds: float) -> str:
-    """Whole milliseconds."""
-    return f"{1_000 * seconds:,.0f} ms"
-
-
-def in_us(seconds: float) -> str:
-    """Microseconds."""
-    return f"{1_000_000 * seconds:,.2f} µs"
-
-
-def in_mb(size: int) -> str:
-    """Megabytes of a million bytes."""
-    return f"{size / 1_000_000:,.1f} MB"
 
 
 def reading_seconds(path: Path, repeats: int) -> dict[str, float]:
@@ -352,3 +325,28 @@ def wide_rows(plan: Plan) -> Iterator[Row]:
     )
     over = peak_bytes("final", str(path)) - peak_bytes("import")
     yield Row("wide log: peak memory", over / size, "file sizes", seen=in_mb(over))
+
+
+def hostile_rows(plan: Plan) -> Iterator[Row]:
+    """Small logs made to be dear, for information."""
+    bare = peak_bytes("import")
+    for kind, count, what in (
+        ("rolling", REPLACEMENTS, "replacements, each at the head of as many nodes"),
+        ("deltas", HEADER_DELTAS, "changes of a growing request header"),
+    ):
+        path = hostile_path(plan.folder, kind, count)
+        lines = str_lines(path)
+        check_log(path, len(lines) - 1)
+        seconds = best_seconds(
+            {"Y": partial(loads_each, lines), "final": partial(read_final, path)},
+            max(2, plan.repeats // 3),
+        )
+        yardstick, size = seconds["Y"], path.stat().st_size
+        yield Row(
+            f"hostile log, {count:,} {what}",
+            seconds["final"] / yardstick,
+            "Y",
+            seen=f"{in_ms(seconds['final'])}; {in_mb(size)}; Y = {in_ms(yardstick)}",
+        )
+        over = peak_bytes("final", str(path)) - bare
+        yield Row("the same: peak memory", over / size, "file sizes", seen=in_mb(over))

@@ -423,7 +423,7 @@ BREAKS: Final[dict[str, Break]] = {
         LOG, "len(tail) == last.length < _TAIL", "last.length < _TAIL"
     ),
     # durable storage
-    "backends_agree": Break(SQLITE_BACKEND, "if is_listed and not self._is_listed:", "if False:"),
+    "backends_agree": Break(SQLITE_BACKEND, "            writer.write(stored.closers)\n", ""),
     "no_flushed_event_is_lost": Break(
         JSONL_BACKEND,
         "        if behind:\n            files.truncate(",

@@ -31,7 +31,7 @@ def register() -> None:
     )
     settings.register_profile(
         "nightly",
-        max_examples=100 * EXAMPLES,
+        max_examples=30 * EXAMPLES,
         deadline=None,
         print_blob=True,
         suppress_health_check=_CALM,

@@ -159,6 +159,7 @@ def test_writer_deltas_round_trip(core: Core, sequence: list[Header], resumed: b
             force = core.fold_header([wire], force)
         first = False
 
+        assert isinstance(force, dict)
         assert model.equal(force, model.canonical(header))
 
 

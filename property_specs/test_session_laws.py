@@ -209,8 +209,8 @@ def test_usage_sums_every_call(core: Core, log: Log, seed: int | None) -> None:
 
 
 def _sum(events: Log) -> dict[str, int]:
-    keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
-    total = dict.fromkeys((*keys, "calls"), 0)
+    keys = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"]
+    total = dict.fromkeys([*keys, "calls"], 0)
     for event in events:
         data = event["data"]
         usage = data.get("usage") if isinstance(data, dict) else None

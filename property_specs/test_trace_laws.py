@@ -7,7 +7,12 @@ from hypothesis import given
 import dsh_fp
 from dsh_fp.storage.lines import read_line
 from property_specs.core import Core, Log, Refused
-from property_specs.generators.bent_traces import bent_traces, echoed_traces, unsound_logs
+from property_specs.generators.bent_traces import (
+    bent_traces,
+    echoed_traces,
+    late_results,
+    unsound_logs,
+)
 from property_specs.generators.log_files import line_of
 from property_specs.generators.logs import loose_logs, turned_logs, valid_logs
 from property_specs.models import headers as header_model
@@ -16,12 +21,12 @@ from property_specs.models.traces import Trace, trace_of
 from property_specs.profiles import often
 
 
-@given(events=bent_traces() | bent_traces() | loose_logs())
+@given(events=bent_traces() | late_results() | loose_logs())
 @often(4)
 def test_first_breach_matches_model(core: Core, events: Log) -> None:
     """The first breach of a list of bare events is the model's: its place and its code.
 
-    Generator: bent_traces and loose_logs, accepted or not.
+    Generator: bent_traces, late_results and loose_logs, accepted or not.
     Oracle:    the trace model.
     Catches:   rules in another order, True as turn 1, pending calls kept over a step.
     Broken:    a call waits for its result beyond its step.

@@ -20,7 +20,7 @@ from dsh_fp import Code, Rejected, Session, encode_log, read, unwrap
 
 KILLS_OF_A_SESSION: Final = 12
 LONGEST_LIFE_S: Final = 0.3
-GOES_ON_S: Final = 10.0
+GOES_ON_S: Final = 60.0
 """How soon a second writer has to have gone on."""
 
 

@@ -9,12 +9,13 @@ import select
 import signal
 import time
 import traceback
+from collections.abc import Callable
 from typing import Final, Self
 
 from benchmarks.crash.places import Place
 from benchmarks.crash.writer import Promise, WriterProcess
 
-FOREVER: Final = float("inf")
+_LAST_WORDS_S: Final = 60.0
 _PIECE: Final = 1 << 16
 
 
@@ -34,7 +35,13 @@ class Child:
 
     @classmethod
     def start(
-        cls, place: Place, seed: int, *, shares: bool, dies: bool, deadline: float = FOREVER
+        cls,
+        place: Place,
+        seed: int,
+        *,
+        shares: bool,
+        dies: bool,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> Self:
         """Fork a writer; with `dies` it kills itself sooner or later."""
         reading, writing = os.pipe()
@@ -47,7 +54,7 @@ class Child:
             os.close(reading)
             rng = random.Random(seed)
             backend = place.dying(rng) if dies else place.backend()
-            WriterProcess(backend, rng, writing).run(shares=shares, deadline=deadline)
+            WriterProcess(backend, rng, writing).run(shares=shares, is_over=is_over)
         except BaseException:  # noqa: BLE001  # told to the parent, whatever it is
             told = json.dumps({"failure": traceback.format_exc()})
             os.write(writing, told.encode() + b"\n")
@@ -91,7 +98,7 @@ class Child:
 
     def end(self) -> int:
         """Wait for its end; its exit status, or minus the signal it died of."""
-        while self.listen(60.0):
+        while self.listen(_LAST_WORDS_S):
             pass
         os.close(self._pipe)
         _, status = os.waitpid(self.pid, 0)

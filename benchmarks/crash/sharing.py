@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import shutil
@@ -20,6 +21,8 @@ from benchmarks.crash.writer import SESSION_ID, digest
 from dsh_fp import Rejected, encode_log, read, unwrap
 
 THIEF_PAUSE_S: Final = 0.002
+LONGEST_WAIT_S: Final = 120.0
+"""How long a writer may have to wait for its first turn on a slow machine."""
 
 
 @attrs.frozen
@@ -58,12 +61,20 @@ def share(kind: str, seconds: float, seed: int, *, steals: bool = False) -> Shar
     try:
         place = KINDS[kind](folder)
         rng = random.Random(f"{seed} {kind}")
-        deadline = time.monotonic() + seconds
         thief = _start_thief(place) if steals else None
+        over = mmap.mmap(-1, 1)  # seen by all
         children = [
-            Child.start(place, rng.getrandbits(64), shares=True, dies=False, deadline=deadline)
+            Child.start(
+                place,
+                rng.getrandbits(64),
+                shares=True,
+                dies=False,
+                is_over=lambda: over[0] != 0,
+            )
             for _ in range(2)
         ]
+        _listen(children, seconds)
+        over[0] = 1
         while [child for child in children if child.listen(0.01)]:
             pass
         ends = [child.end() for child in children]
@@ -74,6 +85,16 @@ def share(kind: str, seconds: float, seed: int, *, steals: bool = False) -> Shar
         return _looked_at(place, f"{kind}, locks stolen" if steals else kind, children)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listen(children: list[Child], seconds: float) -> None:
+    """So long, and as long as one of them never had its turn, but not for ever."""
+    began = time.monotonic()
+    while time.monotonic() < began + seconds + LONGEST_WAIT_S:
+        running = [child.listen(0.01) for child in children]
+        is_early = time.monotonic() < began + seconds
+        if not any(running) or not (is_early or [one for one in children if not one.promises]):
+            return
 
 
 def _looked_at(place: Place, kind: str, children: list[Child]) -> Shared:

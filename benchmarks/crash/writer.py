@@ -11,7 +11,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -87,7 +87,7 @@ def _text(rng: random.Random) -> list[dict[str, str]]:
 
 
 class WriterProcess:
-    """One writer of the session; `run` does not come back before the deadline."""
+    """One writer of the session; `run` comes back when `is_over` answers True."""
 
     def __init__(self, backend: Backend, rng: random.Random, pipe: int) -> None:
         self._backend = backend
@@ -96,9 +96,9 @@ class WriterProcess:
         self._promised = 0
         self._promises_appends = False
 
-    def run(self, *, shares: bool, deadline: float) -> None:
-        """Write until the deadline (of the monotonic clock); with `shares` leave now and then."""
-        while time.monotonic() < deadline:
+    def run(self, *, shares: bool, is_over: Callable[[], bool]) -> None:
+        """Write to the end; with `shares` leave the session now and then."""
+        while not is_over():
             store = SessionStore(report=self._reported)
             durability = self._durability()
             recorder = Recorder(store, self._backend, durability=durability)
@@ -107,7 +107,7 @@ class WriterProcess:
             try:
                 live = self._entered(store, recorder)
                 flushes = self._rng.randrange(1, 12) if shares else None
-                self._write(store, recorder, live, flushes, deadline)
+                self._write(store, recorder, live, flushes, is_over)
                 store.detach(live)
                 if not recorder.unsaved():
                     self._promise(live)
@@ -143,10 +143,10 @@ class WriterProcess:
         recorder: Recorder,
         live: LiveSession,
         flushes: int | None,
-        deadline: float,
+        is_over: Callable[[], bool],
     ) -> None:
         script = turns(live.session, self._rng)
-        while time.monotonic() < deadline and (flushes is None or flushes > 0):
+        while not is_over() and (flushes is None or flushes > 0):
             for _ in range(self._rng.randrange(1, LARGEST_BATCH)):
                 kind, data, marker = next(script)
                 live.append(kind, data, **marker)

@@ -29,6 +29,9 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "header": "Print the request header in force, and since when it is.",
         "requests": "List every request that was sent to the model, one row a step.",
         "request": "Print one request as it was sent.",
+        "ls": "List the sessions of a store, one row each.",
+        "resume-check": "Say what resuming a log would change, changing nothing.",
+        "repair": "Cut what a crash left in a log and close its turn; shows it first.",
     }
 )
 
@@ -44,7 +47,7 @@ class Program(click.Group):
         """The command of this name, loaded now."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"dsh_fp.cli.{cmd_name}").command
+        command: click.Command = import_module(f"dsh_fp.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -159,4 +162,4 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Print the version and exit.",
 )
 def main() -> None:
-    """Look into the log of an agent session. Nothing is ever changed."""
+    """Look into the logs of agent sessions. Only `repair --apply` ever changes one."""

@@ -199,6 +199,11 @@ class Event(
             and json_equal(self.source_event_seqs, other.source_event_seqs)
         )
 
+    def __ne__(self, other: object) -> bool:
+        # Struct has one of its own, which would compare identity.
+        equal = self.__eq__(other)
+        return NotImplemented if equal is NotImplemented else not equal
+
     def __hash__(self) -> int:
         return hash((self.type, self.seq, self.time))
 

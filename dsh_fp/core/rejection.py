@@ -146,9 +146,9 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "META_INVALID": "Correct the session header's field.",
     "INVALID_BOUNDARY": "Use the seq of an event in the log.",
     "OPEN_TURN": "Choose the seq of a turn/end, or close the turn first.",
-    "SESSION_ALREADY_EXISTS": "Choose another id, or detach the session that has it.",
+    "SESSION_ALREADY_EXISTS": "Choose another id; or detach the live one, or resume the stored one.",
     "SESSION_ALREADY_ATTACHED": "Detach it from the other store first.",
-    "SESSION_NOT_FOUND": "No session of this id is live in this store.",
+    "SESSION_NOT_FOUND": "List the sessions to see which there are.",
     "SESSION_NOT_LIVE": "Enter the session into this store first.",
     "ALREADY_ANNOUNCED": "A session is announced once each time it is entered.",
     "APPEND_REENTRANT": "Append after the event at hand has been told to every listener.",
@@ -157,19 +157,19 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "BLOCK_INCOMPLETE": "Such a block needs its block-end before it can be used.",
     "FILE_UNREADABLE": "Check the path and its permissions.",
     "LOG_HEADER_INVALID": "The first line must be a session header; is this a session log?",
-    "LOG_CORRUPT": "Nothing was changed. Events before the named line are intact; keep a copy.",
+    "LOG_CORRUPT": "Nothing was changed. The lines before the named one are intact: keep a copy.",
     "VERSION_UNSUPPORTED": "Read it with a release that knows this version.",
     "SEGMENT_EMPTY": "Give the session an id.",
     "SEGMENT_INVALID": "Such a file name was not made from a session id.",
-    "WRITER_CONFLICT": "Nothing was written and no event is lost: resume from what is stored.",
+    "WRITER_CONFLICT": "Nothing was written, no event is lost. End the other writer, then resume.",
     "STORAGE_FAILED": "The events are kept in memory; mend the cause and flush again.",
     "NOT_STORABLE": "Nothing was written; store it as JSONL, which holds every session.",
-    "TORN_TAIL": "What follows the good bytes was left by a crash; resuming would cut it.",
+    "TORN_TAIL": "What follows was probably left by a crash; resuming would cut it.",
     "TURN_NOT_CLOSED": "The session is still running, or a crash cut it; resuming would close it.",
     "INVALID_UTF8": "The bad bytes read as U+FFFD; the original text is lost.",
     "PRECISION": "Readers keep the nearest double; write such a number as a string.",
     "EMPTY_CALL_ID": "Later formats refuse it; give each tool call an id of its own.",
-    "ID_MISMATCH": "The file was renamed or its header edited; decide which one is right.",
+    "ID_MISMATCH": "Harmless for a copy under another name; else decide which one is right.",
     "TIME_GOES_BACK": "The clock was set back; order comes from seq alone.",
     "HEADER_KEYS_DROPPED": "The extra keys have no meaning in this format and are not kept.",
 }
@@ -529,7 +529,7 @@ def turn_still_open(seq: int, turn: str) -> Rejection:
 def session_already_exists(session_id: str) -> Rejection:
     return Rejection(
         Code.SESSION_ALREADY_EXISTS,
-        f"session {shown(session_id)} is live already",
+        f"there is a session {shown(session_id)} already",
         facts=(("session_id", session_id),),
     )
 
@@ -545,7 +545,7 @@ def session_already_attached(session_id: str) -> Rejection:
 def session_not_found(session_id: str) -> Rejection:
     return Rejection(
         Code.SESSION_NOT_FOUND,
-        f"no session {shown(session_id)} is live",
+        f"there is no session {shown(session_id)}",
         facts=(("session_id", session_id),),
     )
 
@@ -626,10 +626,32 @@ def version_unsupported(version: float) -> Rejection:
     )
 
 
+_REASONS: Final[Mapping[str, str]] = {
+    "torn-line": "a line without its end",
+    "no-final-newline": "a whole event without its line end",
+    "unparsable-line": "a line that is no JSON",
+    "nul-run": "a run of NUL bytes",
+    "blank-line": "a blank line",
+    "not-an-object": "a line that is no object",
+    "seq-gap": "an event out of order",
+    "seq-duplicate": "a seq used before",
+    "cut-back": "a file that became shorter",
+}
+
+
+def _reason(facts: Mapping[str, Fact]) -> str:
+    said = _REASONS.get(str(facts.get("reason")), "damage")
+    expected = facts.get("expected_seq")
+    got = facts.get("got_seq")
+    if expected is None:
+        return said
+    return f"{said} (seq {'none' if got is None else got}, {expected} was due)"
+
+
 def log_corrupt(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> Rejection:
     return Rejection(
         Code.LOG_CORRUPT,
-        f"the log is damaged before its last closed turn ({facts.get('reason')})",
+        f"{_reason(facts)}, and a turn was closed there or later: this is no torn tail",
         seq=seq,
         line_number=line_number,
         byte_offset=byte_offset,
@@ -640,8 +662,7 @@ def log_corrupt(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> 
 def torn_tail(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> Rejection:
     return Rejection(
         Code.TORN_TAIL,
-        f"{facts.get('dropped_bytes')} bytes after the last whole event are left out "
-        f"({facts.get('reason')})",
+        f"the last {facts.get('dropped_bytes')} bytes are left out: {_reason(facts)}",
         seq=seq,
         line_number=line_number,
         byte_offset=byte_offset,

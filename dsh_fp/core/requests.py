@@ -154,6 +154,8 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
     Law:     requests_match_refolded_prefixes.
     Source:  docs/reference/requests.md.
     """
+    if not isinstance(session, Session):
+        raise TypeError("past_requests takes a Session; a LogFile has one as .session")
     past = _Past(session)
     header_seqs = list(session.history.header_seqs)
     waiting: list[int] = []

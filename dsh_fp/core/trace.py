@@ -103,23 +103,23 @@ class _Place(msgspec.Struct):
 _decode_place: Final = msgspec.json.Decoder(_Place).decode
 
 
-def is_plainly_inside(state: TraceState, event: Event) -> bool:
-    """Whether an undecoded chunk lies in the open step, told without decoding it whole.
+def pass_inside(state: TraceState, event: Event) -> TraceState | None:
+    """The state after an undecoded chunk that plainly lies in the open step, else None.
 
-    Such an event breaks no rule and changes nothing but the last seq; most of a log is that.
+    Told without decoding the payload whole: such an event breaks no rule and changes nothing
+    but the last seq, and most of a log is that.
     """
     raw = event.stored_data
     if event.type != "assistant/chunk" or type(raw) is not msgspec.Raw:
-        return False
+        return None
     try:
         place = _decode_place(raw)
     except (msgspec.MsgspecError, RecursionError):
-        return False
-    return (
-        place.turn == state.open_turn
-        and place.step == state.open_step
-        and event.seq > state.last_seq
-    )
+        return None
+    turn, step = state.open_turn, state.open_step
+    if place.turn != turn or place.step != step or event.seq <= state.last_seq:
+        return None
+    return TraceState(event.seq, turn, step, state.next_turn, state.next_step, state.pending)
 
 
 def trace_violations(events: Iterable[object]) -> tuple[Rejection, ...]:
@@ -127,7 +127,9 @@ def trace_violations(events: Iterable[object]) -> tuple[Rejection, ...]:
     state = START
     found: list[Rejection] = []
     for index, given in enumerate(events):
-        if isinstance(given, Event) and is_plainly_inside(state, given):
+        passed = pass_inside(state, given) if isinstance(given, Event) else None
+        if passed is not None:
+            state = passed
             continue
         event = bare(given)
         if isinstance(event, Rejection):

@@ -22,11 +22,14 @@ class Listing:
     """One row of a listing: what the metadata says, or why it cannot be told.
 
     `where` is the file's path, or the session's id in a store without files.
+
+    Units:   size counts the bytes of its file; None where it has none.
     """
 
     where: str
     header: SessionHeader | None
     fault: Rejection | None = None
+    size: int | None = None
 
 
 @attrs.frozen

@@ -25,7 +25,7 @@ from dsh_fp.core.rejection import (
     turn_still_open,
 )
 from dsh_fp.core.session import Session
-from dsh_fp.core.trace import START, Bare, is_plainly_inside, step_trace
+from dsh_fp.core.trace import START, Bare, pass_inside, step_trace
 from dsh_fp.storage.lines import Lines, Scan, first_bad_byte
 from dsh_fp.storage.paths import SUFFIX, decode_segment
 
@@ -87,7 +87,9 @@ def _of_the_events(session: Session) -> Iterator[Rejection]:
         if before is not None and event.time < before.time:
             yield time_goes_back(event.seq, before_ms=before.time, after_ms=event.time)
         before = event
-        if is_plainly_inside(trace, event):
+        passed = pass_inside(trace, event)
+        if passed is not None:
+            trace = passed
             continue
         data = event.peek_data()
         trace, breach = step_trace(trace, Bare(event.type, event.seq, data))

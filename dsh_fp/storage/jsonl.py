@@ -34,7 +34,12 @@ from dsh_fp.storage.backend import Stored
 from dsh_fp.storage.lines import PIECE_BYTES, Scan, in_pieces, scan_lines
 
 BOM: Final = b"\xef\xbb\xbf"
-ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+_COMPRESSED: Final = "compressed"
+_OTHER_KINDS: Final = (
+    (b"\x28\xb5\x2f\xfd", _COMPRESSED, "the file is zstd-compressed: decompress it first"),
+    (b"\x1f\x8b", _COMPRESSED, "the file is gzip-compressed: decompress it first"),
+    (b"SQLite format 3\0", "database", "the file is a database: read it with SqliteBackend"),
+)
 
 _HOPELESS_PIECES: Final = 512
 
@@ -232,9 +237,11 @@ def header_line_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejectio
     if not line and not ended:
         return log_header_invalid("empty-log", "the file is empty")
     if line.startswith(BOM):
-        return log_header_invalid("bom", "the file begins with a byte order mark")
-    if line.startswith(ZSTD_MAGIC):
-        return log_header_invalid("compressed", "the file is zstd-compressed")
+        what = "the file begins with a byte order mark: remove its first three bytes"
+        return log_header_invalid("bom", what)
+    for magic, reason, what in _OTHER_KINDS:
+        if line.startswith(magic):
+            return log_header_invalid(reason, what)
     if not ended:
         return log_header_invalid("no-complete-line", "the first line has no end")
     plain, _ = decode_plain(line.decode(errors="replace"))

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Sequence
-from typing import Final
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Annotated, Final, Literal
 
 import attrs
+import msgspec
 from filelock import BaseFileLock, FileLock, Timeout
 from returns.result import Failure, Result
 
 from dsh_fp.core.events import Event, SessionHeader
 from dsh_fp.core.rejection import (
+    Code,
     Rejection,
     file_unreadable,
     session_already_exists,
@@ -66,9 +69,29 @@ class JsonlBackend:
         path = self.find(session_id)
         if path is None:
             raise Rejected(session_not_found(session_id))
+        return self._resume_at(path, session_id)
+
+    def resume_file(
+        self, path: str | os.PathLike[str], *, before: Callable[[LogFile], None] | None = None
+    ) -> tuple[Stored, JsonlWriter]:
+        """`resume` for the log at a path, wherever it lies and whatever its name.
+
+        `before` is called under the writer's lock with the log as it stands, while nothing is
+        changed yet; what it raises leaves the file as it is.
+
+        Errors:  Rejected: WRITER_CONFLICT, STORAGE_FAILED, or what makes the log unreadable.
+        """
+        header = unwrap(read_header(path))
+        return self._resume_at(os.fspath(path), header.id, before)
+
+    def _resume_at(
+        self, path: str, session_id: str, before: Callable[[LogFile], None] | None = None
+    ) -> tuple[Stored, JsonlWriter]:
         lock = _locked(path, session_id)
         try:
             log, end, behind = self._read_whole(path, session_id)
+            if before is not None:
+                before(log)
             stored = stored_log(log, path)
             tail = _Tail(len(log.session), log.good_bytes, end, behind)
             writer = JsonlWriter(self, path, log.header, tail=tail, lock=lock)
@@ -98,17 +121,7 @@ class JsonlBackend:
             yield Listing(self.root, None, file_unreadable(self.root, _cause(fault)))
             return
         for bucket in buckets:
-            try:
-                paths = _logs_in(bucket)
-            except OSError as fault:
-                yield Listing(bucket, None, file_unreadable(bucket, _cause(fault)))
-                continue
-            for path in paths:
-                header = read_header(path)
-                if isinstance(header, Failure):
-                    yield Listing(path, None, header.failure())
-                else:
-                    yield Listing(path, header.unwrap())
+            yield from list_folder(bucket)
 
     def find(self, session_id: str) -> str | None:
         """The path of a stored session's file, whatever its working directory, or None.
@@ -207,11 +220,16 @@ class JsonlWriter:
                 f"{tail.stored} events are stored, the batch begins at seq {events[0].seq}"
             )
         lines = [event_line(event) + b"\n" for event in events]
-        with self._telling_failures():
-            if tail.size:
-                self._append(b"".join(lines))
-            else:
-                self._publish(b"".join(lines))
+        try:
+            with self._telling_failures():
+                if tail.size:
+                    self._append(b"".join(lines))
+                else:
+                    self._publish(b"".join(lines))
+        except Rejected as refused:
+            if refused.rejection.code is Code.WRITER_CONFLICT:
+                self.close()  # whoever has gone on with the session needs the lock
+            raise
         size = self._tail.size + sum(map(len, lines))
         self._tail = _Tail(tail.stored + len(events), size, lines[-1])
 
@@ -299,9 +317,9 @@ class JsonlWriter:
     def _name_for_good(self) -> None:
         """See to it that the names of the file and of its folder are on the disk."""
         if not self._is_named_for_good:
-            folder = os.path.dirname(self.path)
+            folder = os.path.dirname(os.path.abspath(self.path))
             sync_folder(self._files, folder)
-            sync_folder(self._files, os.path.dirname(folder) or ".")
+            sync_folder(self._files, os.path.dirname(folder))
             self._is_named_for_good = True
 
     @contextlib.contextmanager
@@ -384,6 +402,103 @@ def _locked(path: str, session_id: str) -> BaseFileLock:
     return lock
 
 
+def is_locked(path: str, *, files: Files = _SYSTEM) -> bool | None:
+    """Whether a writer holds the lock of the log at a path; None when that cannot be told.
+
+    The lock is tried and given back; nothing on the disk is changed or made.
+    """
+    try:
+        descriptor = files.open(path + LOCK_SUFFIX, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        files.lock(descriptor)
+    except BlockingIOError:
+        return True
+    except OSError:  # no locks on this file system
+        return None
+    else:
+        files.unlock(descriptor)
+        return False
+    finally:
+        files.close(descriptor)
+
+
+def list_folder(folder: str) -> Iterator[Listing]:
+    """The logs right in a folder, by their header lines only; a bad one is a row with its fault."""
+    try:
+        paths = _logs_in(folder)
+    except OSError as fault:
+        yield Listing(folder, None, file_unreadable(folder, _cause(fault)))
+        return
+    for path in paths:
+        yield _listing(path)
+
+
+def _listing(path: str) -> Listing:
+    try:
+        # Without waiting, for a pipe might never answer; one read holds a usual first line.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return Listing(path, None, file_unreadable(path, "it is no file"))
+            line, ended, _ = os.read(descriptor, _FIRST_LINE_BYTES).partition(b"\n")
+        finally:
+            os.close(descriptor)
+    except OSError as fault:
+        return Listing(path, None, file_unreadable(path, _cause(fault)))
+    usual = usual_header(line) if ended else None
+    if usual is not None:
+        return Listing(path, usual, None, status.st_size)
+    made = read_header(path)
+    if isinstance(made, Failure):
+        return Listing(path, None, made.failure(), status.st_size)
+    return Listing(path, made.unwrap(), None, status.st_size)
+
+
+class _HeaderLine(
+    msgspec.Struct, tag_field="type", tag="session", forbid_unknown_fields=True, gc=False
+):
+    version: Literal[0]
+    id: str
+    createdAt: Annotated[int, msgspec.Meta(gt=0, lt=2**53)]  # noqa: N815  # its wire name
+    cwd: Annotated[str, msgspec.Meta(pattern="^/")] | msgspec.UnsetType = msgspec.UNSET
+    parentSession: str | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+    seedLength: Annotated[int, msgspec.Meta(gt=0, lt=2**53)] | msgspec.UnsetType = (  # noqa: N815
+        msgspec.UNSET
+    )
+
+
+_USUAL_START: Final = b'{"type":"session","version":0,'
+_FIRST_LINE_BYTES: Final = 4096
+_decode_header: Final = msgspec.json.Decoder(_HeaderLine).decode
+
+
+def usual_header(line: bytes) -> SessionHeader | None:
+    """The session header of a first line in which nothing is unusual, else None.
+
+    What it answers is what `read_header` answers, sooner; a test holds both together.
+    """
+    # A version named twice, perhaps in escapes, could be a -0 that the decoder takes for 0.
+    if not line.startswith(_USUAL_START) or line.count(b'"version"') > 1 or b"\\" in line:
+        return None
+    try:
+        line.decode()
+        found = _decode_header(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return SessionHeader(
+        found.id,
+        found.createdAt,
+        None if found.cwd is msgspec.UNSET else found.cwd,
+        None if found.parentSession is msgspec.UNSET else found.parentSession,
+        None if found.seedLength is msgspec.UNSET else found.seedLength,
+    )
+
+
 def log_files(root: str) -> Iterator[str]:
     """The paths of all log files below a root, in order of their names.
 
@@ -413,4 +528,4 @@ def _cause(fault: Exception) -> str:
     return strerror or str(fault) or type(fault).__name__
 
 
-__all__ = ["JsonlBackend", "JsonlWriter", "log_files"]
+__all__ = ["JsonlBackend", "JsonlWriter", "is_locked", "list_folder", "log_files"]

@@ -283,7 +283,7 @@ class SqliteWriter:
                 raise Rejected(
                     not_storable(self._header.id, f"half a character in the type of seq {row[0]}")
                 )
-        taken = self._lock or self._locked()
+        taken, is_held = self._lock or self._locked(), self._lock is not None
         try:
             with self._transaction() as database:
                 self._check_end(database)
@@ -295,9 +295,11 @@ class SqliteWriter:
                     [(self._header.id, *row) for row in rows],
                 )
                 self._doubtful = rows[-1]
-        except BaseException:
-            if self._lock is None:
+        except BaseException as fault:
+            is_lost = isinstance(fault, Rejected) and fault.rejection.code is Code.WRITER_CONFLICT
+            if is_lost or not is_held:  # whoever has gone on with the session needs the lock
                 taken.release()
+                self._lock = None
             raise
         self._lock = taken
         self._is_listed = True

@@ -7,10 +7,11 @@ import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Generator, Hashable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import attrs
 
+from dsh_fp.rejected import Rejected
 from dsh_fp.store.lifecycle import Notice
 
 logger: Final = logging.getLogger("dsh_fp.store")
@@ -29,13 +30,17 @@ class Contained:
 
 
 def log_contained(failure: Contained) -> None:
-    """Write a contained failure to the logger `dsh_fp.store`."""
+    """Write a contained failure to the logger `dsh_fp.store`.
+
+    A Rejection says all there is to say in one line; other exceptions bring their traceback.
+    """
     logger.warning(
-        "%s: a listener of session %r failed (%s)",
+        "%s: a listener of session %r failed (%s): %s",
         failure.notice,
         failure.session_id,
         failure.how,
-        exc_info=failure.error,
+        failure.error,
+        exc_info=None if isinstance(failure.error, Rejected) else failure.error,
     )
 
 
@@ -61,6 +66,8 @@ class Listeners:
         self, notice: Notice, listener: Listener, scope: Hashable, *, gate: bool
     ) -> Callable[[], None]:
         """Register a listener; the answer takes it back."""
+        if notice not in get_args(Notice):
+            raise TypeError(f"a notice is one of {', '.join(get_args(Notice))}, not {notice!r}")
         registration = Registration(listener, scope)
         registered = self._gates if gate else self._listeners
         with self._lock:

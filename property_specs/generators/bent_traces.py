@@ -10,10 +10,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from property_specs.generators.logs import Log, streamed_logs, turned_logs
+from property_specs.generators.logs import (
+    Log,
+    Move,
+    Writer,
+    streamed_logs,
+    turn_moves,
+    turned_logs,
+)
 
 NUMBERS: tuple[Any, ...] = (0, 1, 2, 3, "1", True, 1.5, None)
-EDITS = ("number", "drop", "twice", "seq", "call", "repair", "field", "stray", "stray")
+EDITS = ("number", "drop", "twice", "seq", "call", "repair", "field")
 
 
 @st.composite
@@ -34,11 +41,6 @@ def bent_traces(draw: st.DrawFn) -> Log:
                 del events[place]
             case "twice":
                 events.insert(place, copy.deepcopy(event))
-            case "stray":
-                places = [at for at, e in enumerate(events) if e["type"] == "step/start"]
-                place = draw(st.sampled_from(places[1:] or [place]))
-                called = [e["data"].get("callId") for e in events[:place] if _is_call(e)]
-                events = _with_stray(events, place, draw(st.sampled_from(["c1", *called])))
             case "seq":
                 event["seq"] = draw(st.integers(-2, len(events) + 2))
             case "call":
@@ -52,19 +54,21 @@ def bent_traces(draw: st.DrawFn) -> Log:
     return events
 
 
-def _is_call(event: dict[str, Any]) -> bool:
-    return event["type"] == "tool/call" and isinstance(event["data"], dict)
-
-
-def _with_stray(events: Log, place: int, call: Any) -> Log:
-    """The events with a result put in that may answer no call of its step."""
-    before = events[: place + 1]
-    where = [event["data"] for event in before if event["type"] == "step/start"]
-    data = {"turn": 1, "step": 1, **(where[-1] if where else {})}
-    data |= {"callId": call, "content": [], "isError": False}
-    seq = events[place]["seq"] + 1
-    stray = {"type": "tool/result", "seq": seq, "time": 0, "data": data}
-    return [*before, stray, *({**event, "seq": event["seq"] + 1} for event in events[place + 1 :])]
+@st.composite
+def late_results(draw: st.DrawFn) -> Log:
+    """Events of a sound log, then a result for a call of a step that is over by then."""
+    writer, few = Writer(), st.lists(turn_moves(), max_size=3)
+    for move in [
+        *draw(few),
+        Move("call"),
+        Move(draw(st.sampled_from(["step", "end step", "end turn"]))),
+        *draw(few),
+        Move("chunk"),
+    ]:
+        writer.write(move)
+    data = {"turn": writer.turn, "step": writer.step, "callId": "c1", "content": []}
+    writer.add("tool/result", data, {"surfaceOp": "append"})
+    return writer.book.events
 
 
 @st.composite

@@ -195,6 +195,23 @@ def test_a_closed_writer_whose_session_was_continued_is_refused(place: Place) ->
     assert place.stored("s") == before
 
 
+def test_a_refused_writer_keeps_nobody_out(place: Place) -> None:
+    """It lost the session, and its lock with it: who has it can go on or leave it."""
+    first = place.backend().create(header())
+    first.write(notes(0))
+    first.close()
+    _, second = place.backend().resume("s")
+    second.write(notes(1, after=1))
+    second.close()
+    with refused(Code.WRITER_CONFLICT):
+        first.write(notes(5, after=1)[-1:])
+
+    second.write(notes(2, after=2))
+    second.close()
+    place.backend().resume("s")[1].close()
+    assert numbers(unwrap(place.backend().load("s")).session) == [0, 1, 2]
+
+
 def test_a_closed_writer_may_go_on_alone(place: Place) -> None:
     """Writing takes the session again, and nobody else gets it meanwhile."""
     first = place.backend().create(header())
