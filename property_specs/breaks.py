@@ -31,6 +31,7 @@ PROJECTION: Final = "dsh_fp/core/projection.py"
 REDUCER: Final = "dsh_fp/core/reducer.py"
 GROWING: Final = "dsh_fp/core/growing.py"
 LOG: Final = "dsh_fp/core/log.py"
+HISTORY: Final = "dsh_fp/core/history.py"
 SESSION: Final = "dsh_fp/core/session.py"
 TRACE: Final = "dsh_fp/core/trace.py"
 REPAIR: Final = "dsh_fp/core/repair.py"
@@ -169,7 +170,7 @@ BREAKS: Final[dict[str, Break]] = {
         ("return State(state.next_seq + 1, attrs.evolve(state.surface), state.header)"),
     ),
     "append_equals_extend_equals_replay": Break(
-        SESSION, "history = self.history.extend(changes)", "history = self.history"
+        SESSION, "history = changes.history", "history = self.history"
     ),
     "what_is_handed_over_comes_back_unchanged": Break(
         SNAPSHOT, "items = list(value)", "items = value if type(value) is list else list(value)"
@@ -188,8 +189,8 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     "replacements_say_what_they_shadowed": Break(
         SURFACE,
-        "gone = surface.shadowed(first, last)",
-        "gone = tuple(sorted(surface.shadowed(first, last)))",
+        "op, gone = event.surface_op, surface.shadowed(*span)",
+        "op, gone = event.surface_op, tuple(sorted(surface.shadowed(*span)))",
     ),
     "bare_fold_takes_gaps": Break(
         SURFACE, "if known is not None and source not in known:", "if False:"
@@ -203,11 +204,13 @@ BREAKS: Final[dict[str, Break]] = {
         SURFACE, "place = self._places.get(start, start)", "place = seq"
     ),
     # request headers
-    "canonical_is_the_one_form": Break(HEADER, "if checked.get(key):", "if key in checked:"),
+    "canonical_is_the_one_form": Break(
+        HEADER, "        if header.get(key):\n", "        if key in header:\n"
+    ),
     "canonical_is_idempotent": Break(
         HEADER,
-        ('    for key in ("system", "tools", "messagePrefix"):\n        if checked'),
-        ("    for key in reversed([*checked][1:]):\n        if checked"),
+        '    for key in ("system", "tools", "messagePrefix"):\n        if header',
+        "    for key in reversed([*header][1:]):\n        if header",
     ),
     "headers_equal_as_they_stand": Break(
         HEADER,
@@ -223,13 +226,11 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     "writer_deltas_round_trip": Break(
         HEADER,
-        "if isinstance(applied, Rejection) or not headers_equal(applied, new):",
+        "if isinstance(applied, Rejection) or not _equal(applied, new):",
         "if isinstance(applied, Rejection):",
     ),
     "writer_prefers_deltas": Break(
-        HEADER,
-        "if isinstance(applied, Rejection) or not headers_equal(applied, new):",
-        "if applied:",
+        HEADER, "if isinstance(applied, Rejection) or not _equal(applied, new):", "if applied:"
     ),
     "a_header_fault_stands_until_the_next_snapshot": Break(
         HEADER,
@@ -264,7 +265,7 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     # sessions
     "at_equals_replayed_prefix": Break(
-        SESSION, "[index - 1][1] if index else None", "[index - 1][1] if index > 1 else None"
+        HISTORY, "        if not count:\n", "        if count <= 1:\n"
     ),
     "what_is_no_seq_is_no_boundary": Break(
         EVENTS,
@@ -283,9 +284,7 @@ BREAKS: Final[dict[str, Break]] = {
         ('object.__setattr__(self, "header", header)\n        return self'),
     ),
     "fork_then_append_equals_replay": Break(
-        SESSION,
-        "surface = self.history.surface_at(length, self.state.surface)",
-        "surface = self.state.surface",
+        SESSION, "self.epoch_at(length).surface.before(length)", "self.state.surface"
     ),
     "branches_do_not_see_each_other": Break(
         GROWING,
@@ -311,7 +310,7 @@ BREAKS: Final[dict[str, Break]] = {
     "breaches_come_once_and_in_order": Break(
         TRACE, "found.append(breach.at(index=index))", "found.append(breach.at(index=index + 1))"
     ),
-    "read_events_are_judged_like_values": Break(TRACE, "and event.seq > state.last_seq", ""),
+    "read_events_are_judged_like_values": Break(TRACE, " or event.seq <= state.last_seq:", ":"),
     "strict_refuses_what_no_sound_writer_writes": Break(
         TRACE, "fault = check_payload(event.type, event.seq, data, vocabulary)", "fault = None"
     ),
@@ -348,7 +347,9 @@ BREAKS: Final[dict[str, Break]] = {
         ASSEMBLY, "            return self, None", "            return self, finished"
     ),
     "a_message_cut_short_asks_for_no_tools": Break(
-        ASSEMBLY, 'if block.get("type") != "tool-call"', 'if block.get("type") != "tool"'
+        ASSEMBLY,
+        'return isinstance(block, JsonObject) and block.get("type") == "tool-call"',
+        'return isinstance(block, JsonObject) and block.get("type") == "tool"',
     ),
     "an_assembly_is_a_value": Break(
         ASSEMBLY,
@@ -360,13 +361,15 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     # past requests
     "requests_match_refolded_prefixes": Break(
-        REQUESTS, "headers[logged][0] < seq:", "headers[logged][0] < waiting[0]:"
+        REQUESTS,
+        "headers = bisect_left(header_seqs, seq)",
+        "headers = bisect_left(header_seqs, waiting[0])",
     ),
     "request_json_is_the_text_of_the_request": Break(
         REQUESTS, "else to_text(request.unwrap())", 'else to_text(request.unwrap()["messages"])'
     ),
     "what_was_sent_stays_sent": Break(
-        REQUESTS, "at = bisect_left(self.replaced_at, seq)", "at = len(self.replaced_at)"
+        REQUESTS, "self._session.epoch_at(seq)", "self._session.epoch_at(len(self._session))"
     ),
     # files
     "scan_matches_the_slow_scanner": Break(JSONL, "if fault.turn_end_follows:", "if False:"),

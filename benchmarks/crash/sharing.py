@@ -9,15 +9,16 @@ import shutil
 import signal
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from benchmarks.crash.places import KINDS, Place, doubled
-from benchmarks.crash.processes import Child
-from benchmarks.crash.writer import SESSION_ID, digest
+from benchmarks.crash.processes import Child, WriterFailedError
+from benchmarks.crash.writer import SESSION_ID, digests
 from dsh_fp import Rejected, encode_log, read, unwrap
 
 THIEF_PAUSE_S: Final = 0.002
@@ -60,31 +61,28 @@ def share(kind: str, seconds: float, seed: int, *, steals: bool = False) -> Shar
     folder = Path(tempfile.mkdtemp(prefix="shared-"))
     try:
         place = KINDS[kind](folder)
-        rng = random.Random(f"{seed} {kind}")
-        thief = _start_thief(place) if steals else None
-        over = mmap.mmap(-1, 1)  # seen by all
-        children = [
-            Child.start(
-                place,
-                rng.getrandbits(64),
-                shares=True,
-                dies=False,
-                is_over=lambda: over[0] != 0,
-            )
-            for _ in range(2)
-        ]
-        _listen(children, seconds)
-        over[0] = 1
-        while [child for child in children if child.listen(0.01)]:
-            pass
-        ends = [child.end() for child in children]
-        assert ends == [0, 0], ends
-        if thief is not None:
-            os.kill(thief, signal.SIGKILL)
-            os.waitpid(thief, 0)
-        return _looked_at(place, f"{kind}, locks stolen" if steals else kind, children)
+        with _thief(place) if steals else nullcontext():
+            children, failures = _write(place, seconds, random.Random(f"{seed} {kind}"))
+        kind = f"{kind}, locks stolen" if steals else kind
+        return _looked_at(place, kind, children, failures)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(place: Place, seconds: float, rng: random.Random) -> tuple[list[Child], list[str]]:
+    """Two writers that have ended, and what they failed with, if anything."""
+    over = mmap.mmap(-1, 1)  # seen by all
+    children = [
+        Child.start(
+            place, rng.getrandbits(64), shares=True, dies=False, is_over=lambda: over[0] != 0
+        )
+        for _ in range(2)
+    ]
+    _listen(children, seconds)
+    over[0] = 1
+    while [child for child in children if child.listen(0.01)]:
+        pass
+    return children, [failure for child in children for failure in _failure_of(child)]
 
 
 def _listen(children: list[Child], seconds: float) -> None:
@@ -97,7 +95,15 @@ def _listen(children: list[Child], seconds: float) -> None:
             return
 
 
-def _looked_at(place: Place, kind: str, children: list[Child]) -> Shared:
+def _failure_of(child: Child) -> list[str]:
+    try:
+        status = child.end()
+    except WriterFailedError as failed:
+        return [f"a writer failed by itself: {failed}"]
+    return [f"a writer ended with {status}"] if status else []
+
+
+def _looked_at(place: Place, kind: str, children: list[Child], failures: list[str]) -> Shared:
     doubled_seqs, findings = doubled(place.seqs(SESSION_ID)), tuple[str, ...]()
     lost, events = 0, 0
     try:
@@ -107,25 +113,33 @@ def _looked_at(place: Place, kind: str, children: list[Child]) -> Shared:
         events = len(session)
         log = unwrap(read(encode_log(session.header, session.events)))
         findings = tuple(str(found) for found in log.findings if found.severity != "note")
+        told = digests(session.events)
         for promise in [promise for child in children for promise in child.promises]:
-            kept = session.events[promise.start : promise.stop]
-            if digest(kept) != promise.digest:
-                lost += max(1, promise.stop - promise.start - len(kept))
+            if not promise.is_kept_by(told):
+                kept = len(told[promise.start : promise.stop])
+                lost += max(1, promise.stop - promise.start - kept)
     except Rejected as refused:
         findings = (str(refused),)
     first, second = (len(child.promises) for child in children)
-    return Shared(kind, events, (first, second), lost, doubled_seqs, findings)
+    return Shared(kind, events, (first, second), lost, doubled_seqs, (*findings, *failures))
 
 
-def _start_thief(place: Place) -> int:
+@contextmanager
+def _thief(place: Place) -> Generator[None]:
+    """A process that deletes lock files meanwhile."""
+    parent = os.getpid()
     pid = os.fork()
-    if pid:
-        return pid
+    if not pid:
+        try:
+            while os.getppid() == parent:
+                for lock in place.locks():
+                    with suppress(FileNotFoundError):
+                        lock.unlink()
+                time.sleep(THIEF_PAUSE_S)
+        finally:
+            os._exit(0)
     try:
-        while os.getppid() != 1:
-            for lock in place.locks():
-                with suppress(FileNotFoundError):
-                    lock.unlink()
-            time.sleep(THIEF_PAUSE_S)
+        yield
     finally:
-        os._exit(0)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)

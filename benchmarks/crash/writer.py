@@ -11,7 +11,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -43,18 +43,23 @@ class Promise:
     digest: str
 
     @classmethod
-    def of(cls, session: Session, start: int, stop: int) -> Promise:
-        """The promise of a run of a session's events."""
-        return cls(start, stop, digest(session.events[start:stop]))
+    def of(cls, told: Sequence[bytes], start: int, stop: int) -> Promise:
+        """The promise of a run of a log's events."""
+        return cls(start, stop, hashlib.sha256(b"".join(told[start:stop])).hexdigest())
+
+    def is_kept_by(self, told: Sequence[bytes]) -> bool:
+        """Whether a log with these events holds the promised ones."""
+        return Promise.of(told, self.start, self.stop) == self
 
 
-def digest(events: Iterable[Event]) -> str:
-    """What tells these events from any others."""
-    told = hashlib.sha256()
+def digests(events: Iterable[Event]) -> list[bytes]:
+    """What tells each event from any other."""
+    told: list[bytes] = []
     for event in events:
         wire = event.to_wire()  # keys sorted: no column of a database keeps their order
-        told.update(to_text(json_object(dict(sorted(wire.items())))).encode() + b"\n")
-    return told.hexdigest()
+        text = to_text(json_object(dict(sorted(wire.items()))))
+        told.append(hashlib.sha256(text.encode()).digest())
+    return told
 
 
 def turns(session: Session, rng: random.Random) -> Iterator[Step]:
@@ -94,6 +99,7 @@ class WriterProcess:
         self._rng = rng
         self._pipe = pipe
         self._promised = 0
+        self._told: list[bytes] = []  # the digests of the session's events
         self._promises_appends = False
 
     def run(self, *, shares: bool, is_over: Callable[[], bool]) -> None:
@@ -132,7 +138,7 @@ class WriterProcess:
             if refused.rejection.code is not Code.SESSION_NOT_FOUND:
                 raise
             live = store.create(SESSION_ID)
-        self._promised = 0
+        self._promised, self._told = 0, []
         if len(live):
             self._promise(live)
         return live
@@ -158,7 +164,8 @@ class WriterProcess:
 
     def _promise(self, live: LiveSession) -> None:
         stop = len(live.session)
-        promise = Promise.of(live.session, self._promised, stop)
+        self._told += digests(live.session.events[len(self._told) : stop])
+        promise = Promise.of(self._told, self._promised, stop)
         self._promised = stop
         os.write(self._pipe, json.dumps(attrs.asdict(promise)).encode() + b"\n")
 

@@ -155,18 +155,14 @@ class Event(
 
     def to_wire(self) -> JsonObject:
         """The event as a JSON object, envelope keys in their own order."""
-        values = _wire(
-            self.type,
-            self.seq,
-            self.time,
-            self.data,
-            sources=self.source_event_seqs,
-            op=self.surface_op,
-        )
-        if self.stored_sources is UNSET:
-            del values["sourceEventSeqs"]
-        if self.stored_op is UNSET:
-            del values["surfaceOp"]
+        values = {
+            "type": self.type,
+            "seq": self.seq,
+            "time": self.time,
+            "data": self.data,
+            "sourceEventSeqs": self.source_event_seqs,
+            "surfaceOp": self.surface_op,
+        }
         return json_object({key: values[key] for key in self.key_order})
 
     def to_text(self) -> str:
@@ -235,29 +231,16 @@ def new_event(
     order: tuple[str, ...] = ENVELOPE,
 ) -> Event:
     """An event of values that are frozen and in range already."""
-    values = _wire(type, seq, time, data, sources=sources, op=op)
-    if sources is UNSET:
-        del values["sourceEventSeqs"]
-    if op is UNSET:
-        del values["surfaceOp"]
+    values: dict[str, AnyJson] = {"type": type, "seq": seq, "time": time, "data": data}
+    if sources is not UNSET:
+        values["sourceEventSeqs"] = sources
+    if op is not UNSET:
+        values["surfaceOp"] = op
     if order is not ENVELOPE:
         values = {key: values[key] for key in order if key in values}
     text: AnyJson = text_of(values)
     # The slots that hold undecoded text hold frozen values as well.
     return Event(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
-
-
-def _wire(
-    type: str, seq: int, time: int, data: AnyJson, *, sources: AnyJson, op: AnyJson
-) -> dict[str, AnyJson]:
-    return {
-        "type": type,
-        "seq": seq,
-        "time": time,
-        "data": data,
-        "sourceEventSeqs": sources,
-        "surfaceOp": op,
-    }
 
 
 def decode_event(wire: object) -> Result[Event, Rejection]:

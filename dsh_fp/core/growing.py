@@ -7,6 +7,7 @@ first append to a prefix overwrites it in a version of its own.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar, overload
@@ -85,6 +86,11 @@ class Growing(Sequence[T], Generic[T]):
             vector[length] = self._vector[place]
             length += 1
         return Growing(vector.persistent(), length)
+
+    def bisect(self, bound: int, key: Callable[[T], int] | None = None, start: int = 0) -> int:
+        """How many elements stand below a bound; they increase from `start` on."""
+        vector: Any = self._vector  # the vector itself: this is asked for each look into the past
+        return bisect_left(vector, bound, start, self._length, key=key)
 
     def prefix(self, length: int) -> Growing[T]:
         """The first elements; shares everything."""

@@ -8,7 +8,6 @@ from the nearest kept one, over no more events than the answer has parts.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -60,7 +59,7 @@ class History:
         """The history with one header event more, given what is in force after it."""
         seqs = self.header_seqs
         kept_at = self.headers[-1][0] if self.headers else -1
-        since = len(seqs) - bisect_left(seqs, kept_at)
+        since = len(seqs) - seqs.bisect(kept_at)
         headers = self.headers
         if _weight(after) <= _PARTS_PER_EVENT * since or not headers:
             headers = headers.append((seq, after))
@@ -69,19 +68,19 @@ class History:
     def prefix(self, length: int) -> History:
         """The history of the first `length` events; shares everything."""
         return History(
-            self.replaced.prefix(bisect_left(self.replaced, length)),
-            self.header_seqs.prefix(bisect_left(self.header_seqs, length)),
-            self.surfaces.prefix(bisect_left(self.surfaces, length, key=_seq_of)),
-            self.headers.prefix(bisect_left(self.headers, length, key=_seq_of)),
+            self.replaced.prefix(self.replaced.bisect(length)),
+            self.header_seqs.prefix(self.header_seqs.bisect(length)),
+            self.surfaces.prefix(self.surfaces.bisect(length, _seq_of)),
+            self.headers.prefix(self.headers.bisect(length, _seq_of)),
         )
 
     def epoch_at(
         self, length: int, current: Surface, events: Sequence[Event], vocabulary: Vocabulary
     ) -> Epoch:
         """The surface around a length, where it only grew. O(log n) for an ordinary log."""
-        following = bisect_left(self.replaced, length)
+        following = self.replaced.bisect(length)
         since = self.replaced[following - 1] if following else -1
-        at = bisect_left(self.surfaces, length, key=_seq_of)
+        at = self.surfaces.bisect(length, _seq_of)
         if following == len(self.replaced):
             return Epoch(current, since)
         if at < len(self.surfaces) and self.surfaces[at][0] == self.replaced[following]:
@@ -93,16 +92,16 @@ class History:
 
     def header_at(self, length: int, events: Sequence[Event]) -> HeaderInForce:
         """The request header in force when the log had `length` events."""
-        return self.header_after(bisect_left(self.header_seqs, length), events)
+        return self.header_after(self.header_seqs.bisect(length), events)
 
     def header_after(self, count: int, events: Sequence[Event]) -> HeaderInForce:
         """The request header in force after the first `count` header events."""
         if not count:
             return EMPTY_STATE.header
         last = self.header_seqs[count - 1]
-        at = bisect_left(self.headers, last + 1, key=_seq_of) - 1
+        at = self.headers.bisect(last + 1, _seq_of) - 1
         kept_seq, header = self.headers[at]
-        for place in range(bisect_left(self.header_seqs, kept_seq + 1), count):
+        for place in range(self.header_seqs.bisect(kept_seq + 1), count):
             header = fold_header_event(header, events[self.header_seqs[place]])
         return header
 

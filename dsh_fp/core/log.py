@@ -80,12 +80,13 @@ class EventLog(Sequence[Event]):
 
     def append(self, event: Event) -> EventLog:
         """The log with one event more. O(log n), the occasional joining of spans spread out."""
-        if self.spans:
-            *before, last = self.spans
+        spans = self.spans
+        if spans:
+            last = spans[-1]
             tail = last.events
             if not isinstance(tail, tuple) and len(tail) == last.length < _TAIL:
                 grown = Span(last.start, last.length + 1, tail.append(event))
-                return EventLog((*before, grown))
+                return EventLog((*spans[:-1], grown))
         opened = Span(len(self), 1, pvector((event,)))
         return EventLog((*_closed(self.spans), opened))
 

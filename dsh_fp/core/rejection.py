@@ -146,7 +146,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "META_INVALID": "Correct the session header's field.",
     "INVALID_BOUNDARY": "Use the seq of an event in the log.",
     "OPEN_TURN": "Choose the seq of a turn/end, or close the turn first.",
-    "SESSION_ALREADY_EXISTS": "Choose another id; or detach the live one, or resume the stored one.",
+    "SESSION_ALREADY_EXISTS": "Choose another id, detach the live one, or resume the stored one.",
     "SESSION_ALREADY_ATTACHED": "Detach it from the other store first.",
     "SESSION_NOT_FOUND": "List the sessions to see which there are.",
     "SESSION_NOT_LIVE": "Enter the session into this store first.",

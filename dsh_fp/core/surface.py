@@ -140,13 +140,7 @@ class Surface:
         Right for any length since its last replacement: what came later are plain appends.
         """
         order = self._order
-        low, high = self.settled, len(order)
-        while low < high:
-            middle = (low + high) // 2
-            if order[middle] < length:
-                low = middle + 1
-            else:
-                high = middle
+        low = order.bisect(length, start=self.settled)
         if low == len(order):
             return self
         return Surface(order.prefix(low), self._places, self.settled, self.generation)
