@@ -307,7 +307,8 @@ def test_failures_are_logged_by_default(caplog: pytest.LogCaptureFixture) -> Non
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("dsh_fp.store", logging.WARNING)
     assert record.exc_info is not None
-    assert record.getMessage() == f"event: a listener of session 'a' failed (threw): {record.exc_info[1]}"
+    said = f"event: a listener of session 'a' failed (threw): {record.exc_info[1]}"
+    assert record.getMessage() == said
     assert record.exc_info[0] is TroubleError
 
 
