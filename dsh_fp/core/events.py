@@ -301,6 +301,11 @@ def is_seq(value: object) -> bool:
     return type(value) is int and 0 <= value <= MAX_SEQ
 
 
+def _whole(number: float) -> float:
+    """The one accepted representation: a float with an integral value is an int."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 @attrs.frozen
 class SessionHeader:
     """What is known of a session from its birth.
@@ -310,7 +315,7 @@ class SessionHeader:
     """
 
     id: str
-    created_at: float = 0
+    created_at: float = attrs.field(default=0, converter=_whole)
     cwd: str | None = None
     parent_session: str | None = None
     seed_length: int | None = None

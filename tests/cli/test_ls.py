@@ -103,6 +103,7 @@ def test_a_bad_file_is_one_row_with_its_reason(content: bytes, reason: str, tmp_
     answered = document("ls", str(tmp_path))
 
     assert result.exit_code == answered["exit_code"] == 1
+    assert run("ls", str(tmp_path), "--json").exit_code == 1
     _, row, other, _, tally = result.stdout.splitlines()
     assert f"{bad}  " in row
     assert "LOG_HEADER_INVALID: no session header" in row
@@ -171,6 +172,9 @@ def test_a_root_that_cannot_be_read_is_3(kind: str, tmp_path: Path) -> None:
     assert result.stdout == ""
     assert "FILE_UNREADABLE" in result.stderr
     assert document("ls", root)["error"]["code"] == "FILE_UNREADABLE"
+    assert ("neither a folder nor an SQLite database" in result.stderr) is (
+        kind in ("log", "empty file")
+    )
 
 
 def test_a_database_of_something_else_is_3(tmp_path: Path) -> None:

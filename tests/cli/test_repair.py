@@ -229,6 +229,49 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 # ---- what goes wrong -------------------------------------------------------------------------
 
 
+class WatchedFiles(Files):
+    """Files that note what is asked for, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def fsync(self, descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        self.calls.append("sync folder" if is_folder else "sync file")
+        super().fsync(descriptor)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        self.calls.append("cut")
+        super().truncate(descriptor, size)
+
+    def link(self, source: str, target: str) -> None:
+        self.calls.append("name")
+        super().link(source, target)
+
+
+def test_the_copy_is_on_the_disk_before_the_file_is_touched(tmp_path: Path) -> None:
+    """Its content before its name, and its name before the cut."""
+    files = WatchedFiles()
+
+    repair.Repair(write(tmp_path, TORN), files).run()
+
+    assert files.calls[:5] == ["sync file", "name", "sync folder", "cut", "sync file"]
+
+
+def test_a_file_that_may_not_be_written_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No copy of a file that cannot be repaired anyway."""
+    path = write(tmp_path, TORN)
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+
+    result = run("repair", path, "--apply")
+
+    assert result.exit_code == 3
+    assert "it may not be written" in result.stderr
+    assert names_in(tmp_path) == ["log.txt"]
+
+
 class FailingFiles(Files):
     """Files of which one call fails when it comes for the nth time."""
 

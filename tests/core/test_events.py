@@ -371,3 +371,11 @@ def test_a_session_header_cannot_be_changed() -> None:
 
     assert hash(made) == hash(session_header({"createdAt": 1, "id": "s"}).unwrap())
     assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_whole_float_made_by_hand_is_written_as_an_integer() -> None:
+    """1700000005000.0 has one accepted representation, also in a header that nobody decoded."""
+    header = SessionHeader(id="a", created_at=1700000005000.0)
+
+    assert header.to_wire()["createdAt"] == 1700000005000
+    assert type(header.created_at) is int
