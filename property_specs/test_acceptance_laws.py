@@ -22,6 +22,7 @@ from property_specs.profiles import often
 
 
 @given(log=valid_logs())
+@often(3)
 def test_valid_logs_are_accepted(core: Core, log: Log) -> None:
     """A log that the list model takes is accepted, event for event.
 

@@ -16,6 +16,7 @@ from returns.result import Failure, Result
 import dsh_fp
 from dsh_fp.storage.lines import LineFault, Lines, read_line_in_full, scan_lines
 from property_specs.core import Core, Log, Refused, code_of
+from property_specs.generators.broken_logs import CODES, broken_logs
 from property_specs.generators.log_files import (
     HEADER,
     damaged_files,
@@ -286,13 +287,13 @@ def test_damage_before_a_closed_turn_is_corrupt(core: Core, log: Log, place: int
     assert code_of(answer) == (None if broken is None else "LOG_CORRUPT")
 
 
-@given(log=wild_logs())
+@given(log=wild_logs() | st.sampled_from(CODES).flatmap(broken_logs))
 @often(4)
 def test_lines_are_accepted_like_values(core: Core, log: list[Any]) -> None:
     """A file of any events is refused where and why the events themselves are, with its line.
 
-    Generator: wild_logs up to the first event that JSON text cannot hold, or whose seq makes
-               it a torn tail.
+    Generator: wild_logs and broken_logs, up to the first event that JSON text cannot hold, or
+               whose seq makes it a torn tail.
     Oracle:    acceptance of the plain values.
     Catches:   a short cut for undecoded events that sees less than acceptance does.
     Broken:    an undecoded event may cite itself.

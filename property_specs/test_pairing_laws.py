@@ -19,7 +19,7 @@ def test_cuts_are_balanced_by_counting(core: Core, log: Log) -> None:
     Generator: turned_logs and loose_logs; a cut before every seq and behind the tail.
     Oracle:    counting over the model's surface.
     Catches:   ids matched instead of counted, the node after the cut counted.
-    Broken:    a message with calls counts as one call.
+    Broken:    one call that waits is let pass.
     """
     session, book = core.accept(log), accepted(log)
 

@@ -179,7 +179,7 @@ def table(tallies: list[Tally]) -> Iterator[str]:
     """The counts as lines of text."""
     rows = {
         "kills": [tally.kills for tally in tallies],
-        "at a chosen call or step": [tally.by_itself for tally in tallies],
+        "set to die at a chosen call": [tally.by_itself for tally in tallies],
         "promises checked": [tally.promises for tally in tallies],
         "lost flushed events": [tally.lost_events for tally in tallies],
         "duplicate seqs": [tally.doubled_seqs for tally in tallies],

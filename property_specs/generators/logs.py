@@ -125,6 +125,8 @@ def loose_logs(max_moves: int = 14) -> st.SearchStrategy[Log]:
 TURN_MOVES = (
     "say",
     "think",
+    "ask",
+    "ask",
     "step",
     "result",
     "call",
@@ -212,6 +214,15 @@ class Writer:
         if "usage" in move.data:
             data["usage"] = move.data["usage"]
         self.add("assistant/message", data, appending(self.book, move))
+
+    def _ask(self, move: Move) -> None:
+        """Think of one to three calls, and log the first few of them."""
+        self._think(move)
+        for call in payloads.CALL_IDS[: move.at % 4]:
+            if call not in self.called:
+                self.called.append(call)
+            data = self._where() | {"callId": call, "name": "run", "arguments": "{}"}
+            self.add("tool/call", data)
 
     def _call(self, move: Move) -> None:
         self._need_step()
