@@ -21,9 +21,9 @@ from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.surface import EMPTY_SURFACE, Surface
 from dsh_fp.core.vocabulary import Vocabulary
 
-# A version may have so many parts for each event, or header event, since the last kept one.
+# A version may have so many parts for each event since the last kept one.
 _PARTS_PER_EVENT: Final = 32
-_SYSTEM_CHARACTERS_PER_PART: Final = 64
+_SYSTEM_CHARACTERS_PER_PART: Final = 8
 
 
 @attrs.frozen
@@ -57,13 +57,10 @@ class History:
 
     def with_header(self, seq: int, after: HeaderInForce) -> History:
         """The history with one header event more, given what is in force after it."""
-        seqs = self.header_seqs
-        kept_at = self.headers[-1][0] if self.headers else -1
-        since = len(seqs) - seqs.bisect(kept_at)
         headers = self.headers
-        if _weight(after) <= _PARTS_PER_EVENT * since or not headers:
+        if not headers or _weight(after) <= _PARTS_PER_EVENT * (seq - headers[-1][0]):
             headers = headers.append((seq, after))
-        return History(self.replaced, seqs.append(seq), self.surfaces, headers)
+        return History(self.replaced, self.header_seqs.append(seq), self.surfaces, headers)
 
     def prefix(self, length: int) -> History:
         """The history of the first `length` events; shares everything."""
