@@ -9,6 +9,7 @@ import pytest
 from dsh_fp import (
     Code,
     HeaderEvent,
+    Session,
     apply_delta,
     canonical_header,
     diff_headers,
@@ -450,3 +451,26 @@ def test_headers_handed_in_come_back_unchanged() -> None:
 
     assert old == {**with_tools(tool("a"), tool("b")), "system": "a", "x": 1}
     assert new == {**with_tools(tool("b")), "system": ""}
+
+
+def test_changes_may_not_grow_the_system_without_bound() -> None:
+    """Doubled again and again, the system text becomes a fault before it takes all memory."""
+    double = {"system": {"keepStart": 1e9, "keepEnd": 1e9, "insert": []}}
+    events: list[Any] = [
+        {
+            "type": "request/header",
+            "seq": 0,
+            "time": 0,
+            "data": {"header": {"config": {}, "system": "a"}, "reason": "initial"},
+        }
+    ]
+    events += [
+        {"type": "request/header-delta", "seq": seq, "time": 0, "data": double}
+        for seq in range(1, 45)
+    ]
+
+    fault = Session.replay(events).unwrap().request_header().failure()
+
+    assert fault.code is Code.HEADER_INVALID
+    assert fault.path == "$.data.system"
+    assert fault.seq == 22  # 2**22 lines of one character each
