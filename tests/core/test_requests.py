@@ -342,3 +342,11 @@ def test_a_past_request_cannot_be_changed() -> None:
         request.seq = 5  # type: ignore[misc]  # that is the point
 
     assert repr(request) == "PastRequest(turn=1, step=1, seq=1)"
+
+
+def test_what_is_no_session_is_a_wrong_call() -> None:
+    """A LogFile has its session inside; handing it over whole is said to be a mistake."""
+    log: Any = object()
+
+    with pytest.raises(TypeError, match="takes a Session"):
+        past_requests(log)

@@ -992,3 +992,15 @@ def test_a_scan_finds_damage() -> None:
     assert (torn.count, torn.good_bytes) == (1, len(good))
     assert torn.tail is not None
     assert torn.tail.code is Code.TORN_TAIL
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"\x1f\x8b\x08\x00", "compressed"), (b"SQLite format 3\0\x10\x00", "database")],
+)
+def test_another_kind_of_file_is_called_what_it_is(content: bytes, reason: str) -> None:
+    """A gzip file or a database is no damaged log."""
+    fault = read(content).failure()
+
+    assert fault.code is Code.LOG_HEADER_INVALID
+    assert fault.data["reason"] == reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dsh_fp import MAX_DEPTH, JsonArray, JsonObject, json_equal, thaw, to_text
+from dsh_fp import MAX_DEPTH, JsonArray, JsonObject, json_equal, parse, thaw, to_text
 from tests.core.making import frozen, nested
 
 
@@ -304,3 +304,13 @@ def test_deep_objects_can_do_all_that_flat_ones_can() -> None:
     assert hash(value) == hash(twin)
     assert repr(value).count("{") == MAX_DEPTH
     assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_true_does_not_stand_where_one_does() -> None:
+    """Membership, place and count go by JSON values, not by Python's True == 1."""
+    array: Any = parse("[1,true,1]").unwrap()
+    ones: Any = parse("[1]").unwrap()
+
+    assert array.index(True) == 1
+    assert array.count(1) == 2
+    assert True not in ones
