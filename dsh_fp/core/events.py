@@ -27,7 +27,6 @@ from dsh_fp.core.lossless import (
     json_object,
     parse_value,
     text_of,
-    to_text,
 )
 from dsh_fp.core.rejection import Rejection, bad_envelope, meta_invalid, shown
 
@@ -172,14 +171,33 @@ class Event(
         done to the values that were handed out.
         """
         origin: AnyJson = self.origin
-        if type(origin) is str:
-            return origin
-        return to_text(parse_value(origin, MAX_DEPTH + 1))
+        return origin if type(origin) is str else text_of(self._as_stored())
+
+    def fixed_text(self) -> str:
+        """The event's JSON text with the envelope's keys in the one order that digests take."""
+        stored = self._as_stored()
+        return text_of({key: stored[key] for key in ENVELOPE if key in stored})
 
     @property
     def key_order(self) -> tuple[str, ...]:
         """The envelope's keys in the order they were read or are to be written."""
-        return tuple(parse_value(self.origin, MAX_DEPTH + 1))  # type: ignore[arg-type]  # see origin
+        return tuple(self._as_stored())
+
+    @property
+    def stored_value(self) -> AnyJson:
+        """The payload decoded again, apart from every value that was handed out."""
+        return self._as_stored()["data"]
+
+    def anew(self) -> Event:
+        """The same event decoded again, apart from every value that was handed out."""
+        return event_of(self._as_stored())  # type: ignore[return-value]  # it was one before
+
+    def _as_stored(self) -> JsonObject:
+        """The value of the text the event was read or made with, apart from what was handed out."""
+        origin: AnyJson = self.origin
+        if type(origin) is str:
+            return parse_value(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]  # an event's text
+        return decode_clean(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):

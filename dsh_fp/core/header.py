@@ -178,6 +178,16 @@ def next_header_event(
     return Success(HeaderEvent(DELTA, delta))
 
 
+def request_parts(header: JsonObject) -> JsonObject:
+    """What a request takes from its header: model and options, system, tools, in that order."""
+    config = header["config"]
+    parts = {key: config[key] for key in _CONFIG_FIELDS if key in config}
+    for key in ("system", "tools"):
+        if key in header:
+            parts[key] = header[key]
+    return json_object(parts)
+
+
 def _wrap(header: JsonObject | Rejection) -> Result[JsonObject, Rejection]:
     return Failure(header) if isinstance(header, Rejection) else Success(header)
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
-
 import attrs
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.header import HeaderInForce
+from dsh_fp.core.chains import Chains, RequestDigests
+from dsh_fp.core.header import HeaderInForce, request_parts
 from dsh_fp.core.history import Epoch
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object, to_text
 from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import EMPTY_SURFACE
-
-_CONFIG_KEYS: Final = ("model", "temperature", "maxTokens", "stop")
-
 
 class _Past:
     """What past requests of a session were made of, each part made once for those that share it.
@@ -87,6 +83,7 @@ class PastRequest:
     seq: int
     _headers: int  # how many header events stood before the step's first output
     _past: _Past
+    _chains: Chains
 
     @property
     def header(self) -> JsonObject | None:
@@ -117,18 +114,22 @@ class PastRequest:
             return Failure(sent)
         header = self.header
         assert header is not None  # or there would be a fault
-        config = header["config"]
-        parts = {key: config[key] for key in _CONFIG_KEYS if key in config}
-        for key in ("system", "tools"):
-            if key in header:
-                parts[key] = header[key]
-        parts["messages"] = sent
-        return Success(json_object(parts))
+        return Success(json_object({**request_parts(header), "messages": sent}))
 
     def to_json(self) -> str | None:
         """The request's JSON text, or None when it is not known."""
         request = self.request
         return None if isinstance(request, Failure) else to_text(request.unwrap())
+
+    @property
+    def digests(self) -> RequestDigests | None:
+        """The request's digests, or None when it is not known. The request is not expanded.
+
+        Asked for in order of the log, those of all requests cost one pass.
+
+        Law:     equal_digests_mean_equal_texts.
+        """
+        return self._chains.digests(self.seq, self._headers)
 
     def _sent(self) -> JsonArray | Rejection:
         header = self._past.header(self._headers)
@@ -156,7 +157,7 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
     """
     if not isinstance(session, Session):
         raise TypeError("past_requests takes a Session; a LogFile has one as .session")
-    past = _Past(session)
+    past, chains = _Past(session), Chains(session)
     header_seqs = list(session.history.header_seqs)
     waiting: list[int] = []
     requests: list[PastRequest] = []
@@ -166,13 +167,15 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
             waiting.append(seq)
         elif waiting and (kind == "step/end" or kind.startswith(("assistant/", "tool/"))):
             headers = bisect_left(header_seqs, seq)
-            requests += [_request(session, past, start, headers) for start in waiting]
+            requests += [_request(session, past, chains, start, headers) for start in waiting]
             waiting = []
-    requests += [_request(session, past, start, len(header_seqs)) for start in waiting]
+    requests += [_request(session, past, chains, start, len(header_seqs)) for start in waiting]
     return tuple(requests)
 
 
-def _request(session: Session, past: _Past, start: int, headers: int) -> PastRequest:
+def _request(
+    session: Session, past: _Past, chains: Chains, start: int, headers: int
+) -> PastRequest:
     data = session.events[start].peek_data()
     fields = data if isinstance(data, JsonObject) else {}
-    return PastRequest(fields.get("turn"), fields.get("step"), start, headers, past)
+    return PastRequest(fields.get("turn"), fields.get("step"), start, headers, past, chains)

@@ -50,15 +50,15 @@ def decode_plain(text: str, limit: int = MAX_DEPTH) -> tuple[Any, Rejection | No
         return _decode_deep(text, limit)  # which also knows where the constant stands
 
 
-def decode_clean(raw: msgspec.Raw) -> Any:
+def decode_clean(raw: msgspec.Raw | bytes, limit: int = MAX_DEPTH) -> Any:
     """The frozen value of text that acceptance has already found to be lossless JSON."""
     if memoryview(raw).nbytes > 2 * SAFE_DEPTH and is_deep(bytes(raw)):
-        return parse_value(bytes(raw))
+        return parse_value(bytes(raw), limit)
     try:
         plain = _decode_fast(raw)
     except (msgspec.MsgspecError, RecursionError):
-        return parse_value(bytes(raw))
-    return freeze(plain, from_text=True)
+        return parse_value(bytes(raw), limit)
+    return freeze(plain, from_text=True, limit=limit)
 
 
 def is_deep(text: str | bytes) -> bool:
