@@ -21,7 +21,7 @@ from dsh_fp.core.digests import (
 )
 from dsh_fp.core.header import HeaderInForce, fold_header_event, request_parts
 from dsh_fp.core.history import Epoch
-from dsh_fp.core.lossless import JsonArray, json_array
+from dsh_fp.core.lossless import JsonArray, JsonObject, json_array
 from dsh_fp.core.projection import message_from
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Session
@@ -84,8 +84,7 @@ class Chains:
             seqs = session.history.header_seqs
             for place in range(folded, count):
                 header = fold_header_event(header, session.events[seqs[place]].anew())
-            known = header is not None and not isinstance(header, Rejection)
-            parts = header_digest(request_parts(header)) if known else b""
+            parts = header_digest(request_parts(header)) if isinstance(header, JsonObject) else b""
             self._header = (count, header, parts)
         return header, parts
 
@@ -119,9 +118,11 @@ class Chains:
             session = self._session
             event = session.events[seq]
             rule = session.vocabulary.rule(event.type).message
-            message = None if rule is None else message_from(seq, event.stored_value, rule)
-            known = message is not None and not isinstance(message, Rejection)
-            made[seq] = message_digest(message) if known else message
+            message = None if rule is None else message_from(seq, event.stored_value["data"], rule)
+            if isinstance(message, JsonObject):
+                made[seq] = message_digest(message)
+            else:
+                made[seq] = message
         return made[seq]
 
 

@@ -22,15 +22,16 @@ def digest(kind: str, content: bytes) -> bytes:
 
     Source:  docs/reference/digests.md.
     """
-    return sha256(_tag(kind) + content).digest()
+    return sha256(tag(kind) + content).digest()
 
 
-def _tag(kind: str) -> bytes:
+def tag(kind: str) -> bytes:
+    """What stands before the content of a kind when it is digested."""
     return f"\0{RULES} {kind}\n".encode()
 
 
-_MESSAGE: Final = _tag("message")
-_MESSAGES: Final = _tag("messages")
+_MESSAGE: Final = tag("message")
+_MESSAGES: Final = tag("messages")
 
 
 def event_digest(event: Event) -> bytes:

@@ -171,33 +171,29 @@ class Event(
         done to the values that were handed out.
         """
         origin: AnyJson = self.origin
-        return origin if type(origin) is str else text_of(self._as_stored())
+        return origin if type(origin) is str else text_of(self.stored_value)
 
     def fixed_text(self) -> str:
         """The event's JSON text with the envelope's keys in the one order that digests take."""
-        stored = self._as_stored()
+        stored = self.stored_value
         return text_of({key: stored[key] for key in ENVELOPE if key in stored})
 
     @property
     def key_order(self) -> tuple[str, ...]:
         """The envelope's keys in the order they were read or are to be written."""
-        return tuple(self._as_stored())
+        return tuple(self.stored_value)
 
     @property
-    def stored_value(self) -> AnyJson:
-        """The payload decoded again, apart from every value that was handed out."""
-        return self._as_stored()["data"]
-
-    def anew(self) -> Event:
-        """The same event decoded again, apart from every value that was handed out."""
-        return event_of(self._as_stored())  # type: ignore[return-value]  # it was one before
-
-    def _as_stored(self) -> JsonObject:
-        """The value of the text the event was read or made with, apart from what was handed out."""
+    def stored_value(self) -> JsonObject:
+        """The event's wire object decoded again, apart from every value that was handed out."""
         origin: AnyJson = self.origin
         if type(origin) is str:
             return parse_value(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]  # an event's text
         return decode_clean(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]
+
+    def anew(self) -> Event:
+        """The same event decoded again, apart from every value that was handed out."""
+        return event_of(self.stored_value)  # type: ignore[return-value]  # it was one before
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+
 import attrs
 from returns.result import Failure, Result, Success
 
@@ -14,6 +15,7 @@ from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import EMPTY_SURFACE
+
 
 class _Past:
     """What past requests of a session were made of, each part made once for those that share it.

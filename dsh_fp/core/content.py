@@ -1,0 +1,84 @@
+"""What a session holds apart from when and under which names it was recorded.
+
+Two recordings of the same decisions differ in times, session id and the call ids a provider
+made up; their content is the same. So seqs become places, and a call id becomes the number of
+calls named before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Final
+
+import attrs
+
+from dsh_fp.core.digests import tag
+from dsh_fp.core.lossless import AnyJson, text_of
+from dsh_fp.core.references import (
+    calls_renamed,
+    listed_renumbered,
+    payload_renumbered,
+    range_renumbered,
+)
+from dsh_fp.core.session import Session
+
+_PIECE: Final = "assistant/chunk"
+
+
+@attrs.frozen
+class ContentDigests:
+    """Digests of a session's content alone: 64 lower-case hex digits each.
+
+    `content` is of its events without the pieces of the stream, `events` of all of them. So
+    the same answer cut into other pieces has the same `content` and other `events`.
+
+    Source:  docs/reference/digests.md.
+    """
+
+    content: str
+    events: str
+
+
+def content_digests(session: Session) -> ContentDigests:
+    """The digests of what a session holds, whenever and by whatever name it was recorded.
+
+    Times, the session header and the spelling of call ids do not count.
+
+    Law:     content_ignores_clock_and_names.
+    Source:  docs/reference/digests.md.
+    """
+    digests: list[str] = []
+    for kind, pieces in (("content", False), ("events", True)):
+        hashed = sha256(tag(kind))
+        for _, text in content_texts(session, pieces=pieces):
+            hashed.update(text.encode() + b"\n")
+        digests.append(hashed.hexdigest())
+    return ContentDigests(*digests)
+
+
+def content_texts(session: Session, *, pieces: bool = False) -> Iterator[tuple[int, str]]:
+    """The seq of each event that counts, with the text of what counts of it.
+
+    Stream chunks count only with `pieces`.
+    """
+    places: dict[int, int] = {}
+    calls: dict[str, int] = {}
+
+    def number(call_id: AnyJson) -> int:
+        return calls.setdefault(text_of(call_id), len(calls))
+
+    for event in session.events:
+        if event.type == _PIECE and not pieces:
+            continue
+        stored = event.stored_value
+        data = payload_renumbered(event.type, stored["data"], places.get)
+        counted = {"type": event.type, "data": calls_renamed(event.type, data, number)}
+        if "sourceEventSeqs" in stored:
+            sources = listed_renumbered(stored["sourceEventSeqs"], places.get)
+            if sources != ():
+                counted["sourceEventSeqs"] = sources
+        if "surfaceOp" in stored:
+            counted["surfaceOp"] = range_renumbered(stored["surfaceOp"], places.get)
+        places[event.seq] = len(places)
+        yield event.seq, text_of(counted)
