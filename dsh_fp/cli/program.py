@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "ls": "List the sessions of a store, one row each.",
         "resume-check": "Say what resuming a log would change, changing nothing.",
         "repair": "Cut what a crash left in a log and close its turn; shows it first.",
+        "schema": "Print the JSON Schema of what a command prints with --json.",
     }
 )
 

@@ -119,10 +119,10 @@ class Chains:
             event = session.events[seq]
             rule = session.vocabulary.rule(event.type).message
             message = None if rule is None else message_from(seq, event.stored_value["data"], rule)
-            if isinstance(message, JsonObject):
-                made[seq] = message_digest(message)
-            else:
+            if message is None or isinstance(message, Rejection):
                 made[seq] = message
+            else:
+                made[seq] = message_digest(message)
         return made[seq]
 
 
