@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dsh_fp.core.assembly import EMPTY_ASSEMBLY, Assembled, Assembly, assemble
+    from dsh_fp.core.chains import RequestDigests
+    from dsh_fp.core.content import ContentDigests, content_digests
+    from dsh_fp.core.digests import event_digest, message_digest, session_digest
     from dsh_fp.core.events import (
         Event,
         SessionHeader,
@@ -89,6 +92,9 @@ _HOMES = {
     "dsh_fp.core.trace": "TraceState fold_trace strict trace_violations",
     "dsh_fp.core.repair": "interrupted_turn_closers",
     "dsh_fp.core.assembly": "EMPTY_ASSEMBLY Assembled Assembly assemble",
+    "dsh_fp.core.digests": "event_digest message_digest session_digest",
+    "dsh_fp.core.chains": "RequestDigests",
+    "dsh_fp.core.content": "ContentDigests content_digests",
     "dsh_fp.core.requests": "PastRequest past_requests",
     "dsh_fp.storage.jsonl": "LogFile encode_log read scan_log",
     "dsh_fp.storage.paths": "bucket_name decode_segment encode_segment log_path",
@@ -113,6 +119,7 @@ __all__ = [
     "CHECKS",
     "Code",
     "Contained",
+    "ContentDigests",
     "EMPTY_ASSEMBLY",
     "EachEvent",
     "Event",
@@ -139,6 +146,7 @@ __all__ = [
     "Rejected",
     "Rejection",
     "Replacement",
+    "RequestDigests",
     "Role",
     "STANDARD",
     "Session",
@@ -160,6 +168,7 @@ __all__ = [
     "bucket_name",
     "can_collapse",
     "canonical_header",
+    "content_digests",
     "decode_event",
     "decode_event_text",
     "decode_segment",
@@ -167,6 +176,7 @@ __all__ = [
     "diff_headers",
     "encode_log",
     "encode_segment",
+    "event_digest",
     "fold",
     "fold_header",
     "fold_surface",
@@ -177,6 +187,7 @@ __all__ = [
     "is_balanced_cut",
     "json_equal",
     "log_path",
+    "message_digest",
     "next_header_event",
     "parse",
     "past_requests",
@@ -184,6 +195,7 @@ __all__ = [
     "read",
     "reduce",
     "scan_log",
+    "session_digest",
     "session_header",
     "snapshot",
     "strict",

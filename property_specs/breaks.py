@@ -38,6 +38,9 @@ REPAIR: Final = "dsh_fp/core/repair.py"
 PAIRING: Final = "dsh_fp/core/pairing.py"
 ASSEMBLY: Final = "dsh_fp/core/assembly.py"
 REQUESTS: Final = "dsh_fp/core/requests.py"
+DIGESTS: Final = "dsh_fp/core/digests.py"
+CHAINS: Final = "dsh_fp/core/chains.py"
+CONTENT: Final = "dsh_fp/core/content.py"
 LINES: Final = "dsh_fp/storage/lines.py"
 JSONL: Final = "dsh_fp/storage/jsonl.py"
 FINDINGS: Final = "dsh_fp/storage/findings.py"
@@ -435,6 +438,27 @@ BREAKS: Final[dict[str, Break]] = {
         JSONL_BACKEND,
         "            self._clean(descriptor)\n            self._tail",
         "            self._tail",
+    ),
+    # Digests
+    "request_digests_are_those_of_the_expanded_request": Break(
+        CHAINS, "del self._chain[kept + 1 :]", "del self._chain[len(self._seqs) + 1 :]"
+    ),
+    "equal_digests_mean_equal_texts": Break(
+        CHAINS, "request_digest(parts, messages)", "request_digest(parts, parts)"
+    ),
+    "event_digests_ignore_spelling": Break(
+        EVENTS, "{key: stored[key] for key in ENVELOPE if key in stored}", "stored"
+    ),
+    "event_digests_tell_values_apart": Break(
+        DIGESTS, "event.fixed_text().encode()", "bytes(sorted(event.fixed_text().encode()))"
+    ),
+    "content_ignores_clock_and_names": Break(
+        CONTENT, "calls_renamed(event.type, data, number)", "data"
+    ),
+    "content_leaves_out_the_pieces_of_a_stream": Break(
+        CONTENT,
+        'listed_renumbered(stored["sourceEventSeqs"], places.get)',
+        'stored["sourceEventSeqs"]',
     ),
 }
 """By the name of the law."""

@@ -10,10 +10,12 @@ import io
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+import attrs
 from returns.result import Failure, Result
 
 import dsh_fp
 from dsh_fp import Event, Rejection, SessionHeader, thaw
+from dsh_fp.core.digests import event_digest
 
 Wire: TypeAlias = Any
 """A plain JSON value."""
@@ -231,7 +233,23 @@ class Files(Protocol):
         ...
 
 
-class Core(Values, Folds, Headers, Sessions, Files, Protocol):
+class Digests(Protocol):
+    """Digests, as lower-case hex digits."""
+
+    def event_digest(self, text: str) -> str:
+        """The digest of the event a JSON text stands for."""
+        ...
+
+    def request_digests(self, session: Session) -> list[dict[str, str] | None]:
+        """Of every step `header`, `messages` and `request`, or None when it is not known."""
+        ...
+
+    def content_digests(self, session: Session) -> dict[str, str]:
+        """`content` and `events` of a session."""
+        ...
+
+
+class Core(Values, Folds, Headers, Sessions, Files, Digests, Protocol):
     """All that the laws ask."""
 
 
@@ -455,6 +473,18 @@ class DshFp:
             return {"seq": past.seq, "fault": past.fault.code.value}
         request = thaw(dsh_fp.unwrap(past.request))
         return {"seq": past.seq, "request": request, "text": past.to_json()}
+
+    def event_digest(self, text: str) -> str:
+        return event_digest(dsh_fp.unwrap(dsh_fp.decode_event_text(text.encode()))).hex()
+
+    def request_digests(self, session: Session) -> list[dict[str, str] | None]:
+        return [
+            None if past.digests is None else attrs.asdict(past.digests)
+            for past in dsh_fp.past_requests(session)
+        ]
+
+    def content_digests(self, session: Session) -> dict[str, str]:
+        return attrs.asdict(dsh_fp.content_digests(session))
 
     def balanced(self, session: Session, before: int | None) -> bool | Refused:
         answer: bool | Refused = _handle(dsh_fp.is_balanced_cut(session.nodes(), before))

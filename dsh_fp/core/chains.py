@@ -118,7 +118,7 @@ class Chains:
             session = self._session
             event = session.events[seq]
             rule = session.vocabulary.rule(event.type).message
-            message = None if rule is None else message_from(seq, event.stored_value["data"], rule)
+            message = None if rule is None else message_from(seq, event.data_anew(), rule)
             if message is None or isinstance(message, Rejection):
                 made[seq] = message
             else:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 from dsh_fp.core.events import Event, SessionHeader
-from dsh_fp.core.lossless import JsonObject, text_of
+from dsh_fp.core.lossless import Json, JsonObject, text_of
 
 RULES: Final = "dsh_fp/1"
 """The version of these rules: it stands in every digest, so another version shares none."""
@@ -44,7 +44,7 @@ def session_digest(header: SessionHeader) -> bytes:
     return digest("session", text_of(header.to_wire()).encode())
 
 
-def message_digest(message: JsonObject) -> bytes:
+def message_digest(message: Json) -> bytes:
     """The digest of one message: of its text."""
     return sha256(_MESSAGE + text_of(message).encode()).digest()
 

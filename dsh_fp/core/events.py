@@ -22,6 +22,7 @@ from dsh_fp.core.lossless import (
     Json,
     JsonObject,
     decode_clean,
+    decode_exact,
     freeze,
     json_equal,
     json_object,
@@ -34,10 +35,26 @@ MAX_SEQ: Final = 2**53 - 1
 ENVELOPE: Final = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp")
 """The keys of an event, in the order `append` writes them."""
 
+_FIXED_ORDERS: Final = (
+    ENVELOPE[:4],
+    ENVELOPE,
+    (*ENVELOPE[:4], "surfaceOp"),
+    (*ENVELOPE[:4], "sourceEventSeqs"),
+)
+
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
 
 
 _decode_seqs: Final = msgspec.json.Decoder(list[_Count]).decode
+
+
+class _Payload(msgspec.Struct):
+    """Of an event's line nothing but the payload, undecoded."""
+
+    data: Raw
+
+
+_decode_payload: Final = msgspec.json.Decoder(_Payload).decode
 
 
 class _Private:
@@ -175,6 +192,11 @@ class Event(
 
     def fixed_text(self) -> str:
         """The event's JSON text with the envelope's keys in the one order that digests take."""
+        line = self.line
+        if line is not None:
+            exact = decode_exact(line)
+            if exact is not None and tuple(exact) in _FIXED_ORDERS:
+                return line.decode()
         stored = self.stored_value
         return text_of({key: stored[key] for key in ENVELOPE if key in stored})
 
@@ -190,6 +212,15 @@ class Event(
         if type(origin) is str:
             return parse_value(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]  # an event's text
         return decode_clean(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]
+
+    def data_anew(self) -> AnyJson:
+        """The payload decoded again, apart from every value that was handed out."""
+        origin: AnyJson = self.origin
+        line = origin if type(origin) is bytes else origin.encode()
+        try:
+            return decode_clean(_decode_payload(line).data)
+        except msgspec.MsgspecError:
+            return self.stored_value["data"]
 
     def anew(self) -> Event:
         """The same event decoded again, apart from every value that was handed out."""

@@ -13,6 +13,7 @@ from dsh_fp.core.lossless.frozen import (
 from dsh_fp.core.lossless.reading import (
     SAFE_DEPTH,
     decode_clean,
+    decode_exact,
     decode_plain,
     is_deep,
     parse,
@@ -38,6 +39,7 @@ __all__ = [
     "JsonArray",
     "JsonObject",
     "decode_clean",
+    "decode_exact",
     "decode_plain",
     "depth_of",
     "freeze",

@@ -61,6 +61,20 @@ def decode_clean(raw: msgspec.Raw | bytes, limit: int = MAX_DEPTH) -> Any:
     return freeze(plain, from_text=True, limit=limit)
 
 
+def decode_exact(line: bytes) -> Any:
+    """The plain value of a line that is surely the exact text of its value, else None.
+
+    None only means that a closer look is needed. The line is known to be lossless JSON.
+    """
+    if _INEXACT.search(line) or (len(line) > 2 * SAFE_DEPTH and is_deep(line)):
+        return None
+    try:
+        plain = _decode_fast(line)
+        return plain if _encode(plain) == line else None
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def is_deep(text: str | bytes) -> bool:
     """Whether a text is nested too deeply for decoders that recurse, on any thread's stack.
 
@@ -110,6 +124,11 @@ _STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 _decode_fast: Final = msgspec.json.Decoder().decode
+_encode: Final = msgspec.json.Encoder().encode
+# What the fast encoder gives back as it was, though the exact text of the value is another:
+# numbers with exponents, with zeros behind the point or with many digits, and keys that are
+# indexes. Inside a string it costs time, not truth.
+_INEXACT: Final = re.compile(rb'[0-9](?:\.0[^0-9]|[eE][-+0-9]|[0-9]{15})|"[0-9]+":')
 _decode: Final = json.JSONDecoder(parse_int=_integer, parse_constant=_refuse_constant).decode
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
