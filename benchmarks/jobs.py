@@ -47,6 +47,20 @@ def read_requests(path: Path) -> object:
     return session, final, messages
 
 
+def read_only(path: Path) -> object:
+    """Read and accept every event."""
+    return dsh_fp.read(path).unwrap().session
+
+
+def read_digests(path: Path) -> object:
+    """The same, and the digests of every past request."""
+    session = dsh_fp.read(path).unwrap().session
+    digests = [request.digests for request in dsh_fp.past_requests(session)]
+    if not all(digests):
+        raise UnfitLogError(f"{path.name}: a past request without digests")
+    return session, digests
+
+
 def read_findings(path: Path) -> object:
     """Read, and compute every finding."""
     log_file = dsh_fp.read(path).unwrap()

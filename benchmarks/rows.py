@@ -20,7 +20,9 @@ from benchmarks.jobs import (
     check_log,
     loads_each,
     read_final,
+    read_digests,
     read_findings,
+    read_only,
     read_requests,
     str_lines,
 )
@@ -69,6 +71,8 @@ def reading_seconds(path: Path, repeats: int) -> dict[str, float]:
         "bytes": lambda: loads_each(raw_lines),
         "final": lambda: read_final(path),
         "requests": lambda: read_requests(path),
+        "only": lambda: read_only(path),
+        "digests": lambda: read_digests(path),
         "findings": lambda: read_findings(path),
     }
     seconds = best_seconds(jobs, repeats)
@@ -97,6 +101,13 @@ def reading_rows(plan: Plan) -> Iterator[Row]:
         "Y",
         limit=0.90,
         seen=in_ms(seconds["requests"]),
+    )
+    yield Row(
+        "digests of every past request, beyond reading and accepting",
+        (seconds["digests"] - seconds["only"]) / yardstick,
+        "Y",
+        limit=0.40,
+        seen=f"{in_ms(seconds['digests'])} less {in_ms(seconds['only'])}",
     )
     yield Row(
         "read and every finding",

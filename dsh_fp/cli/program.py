@@ -29,6 +29,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "header": "Print the request header in force, and since when it is.",
         "requests": "List every request that was sent to the model, one row a step.",
         "request": "Print one request as it was sent.",
+        "digest": "Print fingerprints of a log's content and of every request.",
+        "script": "List a log's model calls, as a replay gives them in place of a model.",
         "ls": "List the sessions of a store, one row each.",
         "resume-check": "Say what resuming a log would change, changing nothing.",
         "repair": "Cut what a crash left in a log and close its turn; shows it first.",

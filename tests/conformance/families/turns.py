@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import attrs
 from returns.result import Failure
 
 import dsh_fp
+from property_specs.models import digests
 from tests.conformance.asking import (
     Answer,
     Case,
@@ -134,10 +136,11 @@ def _blocks(state: Any) -> Facts:
 
 
 def ask_requests(case: Case) -> Iterator[Answer]:
-    """Every past request as a value, and again from its JSON text."""
+    """Every past request as a value, from its JSON text, and with its digests made two ways."""
     past = dsh_fp.past_requests(session_of(case["events"]))
     yield "values", Facts(steps=[_step(one, _request(one)) for one in past])
     yield "texts", Facts(steps=[_step(one, _request_of_text(one)) for one in past])
+    yield "digests", Facts(steps=[_digested(one) for one in past])
 
 
 def _request(past: Any) -> Any:
@@ -147,6 +150,14 @@ def _request(past: Any) -> Any:
 def _request_of_text(past: Any) -> Any:
     text = past.to_json()
     return None if text is None else must(dsh_fp.parse(text))
+
+
+def _digested(past: Any) -> Facts:
+    """The step, if the digests made in one pass are those of its request hashed from scratch."""
+    made = None if past.digests is None else attrs.asdict(past.digests)
+    request = _request(past)
+    scratch = None if request is None else digests.request_digests(dsh_fp.thaw(request))
+    return _step(past, request) if made == scratch else Facts(made=made, scratch=scratch)
 
 
 def _step(past: Any, request: Any) -> Facts:
