@@ -83,8 +83,14 @@ class Chains:
             session = self._session
             seqs = session.history.header_seqs
             for place in range(folded, count):
-                header = fold_header_event(header, session.events[seqs[place]].anew())
-            parts = header_digest(request_parts(header)) if isinstance(header, JsonObject) else b""
+                header = fold_header_event(
+                    header, session.events[seqs[place]].anew(), session.vocabulary.form
+                )
+            parts = (
+                header_digest(request_parts(header, self._session.vocabulary.form))
+                if isinstance(header, JsonObject)
+                else b""
+            )
             self._header = (count, header, parts)
         return header, parts
 

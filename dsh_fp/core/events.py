@@ -6,9 +6,10 @@ it is first looked at. Here live the shape of the envelope and nothing of what a
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Mapping
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, NamedTuple, Self
 
 import attrs
 import msgspec
@@ -24,6 +25,7 @@ from dsh_fp.core.lossless import (
     decode_clean,
     decode_exact,
     freeze,
+    json_array,
     json_equal,
     json_object,
     parse_value,
@@ -43,6 +45,7 @@ _FIXED_ORDERS: Final = (
 )
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
+_AnyTime = Annotated[int, msgspec.Meta(ge=-MAX_SEQ, le=MAX_SEQ)]
 
 
 _decode_seqs: Final = msgspec.json.Decoder(list[_Count]).decode
@@ -257,12 +260,92 @@ class Event(
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce_ex__(self, protocol: object) -> tuple[Callable[[str], Event], tuple[str]]:
+    def __reduce_ex__(self, protocol: object) -> tuple[Callable[..., Event], tuple[object, ...]]:
         return _revive, (self.to_text(),)
 
 
 def _revive(text: str) -> Event:
     return decode_event_text(text).unwrap()
+
+
+class ReleasedEvent(Event, frozen=True, gc=False, eq=False, forbid_unknown_fields=True):
+    """An event of the released generations: `ignorable`, times before 1970, runs of sources.
+
+    Units:   in written sources a pair [first, last] stands for all seqs between, both included.
+    Source:  docs/reference/generations.md.
+    """
+
+    time: _AnyTime
+    ignorable: Raw | UnsetType = UNSET
+
+    @property
+    def is_ignorable(self) -> bool:
+        """Whether a reader that does not know the type may leave the event out."""
+        return self.ignorable is not UNSET
+
+    @property
+    def written_sources(self) -> AnyJson:
+        """The sources as written, or None."""
+        return super().source_event_seqs
+
+    @property
+    def source_event_seqs(self) -> AnyJson:
+        """The seqs this event was made from, runs written out; as written where they are odd."""
+        return seqs_of_runs(super().source_event_seqs, self.seq)
+
+    def cites_plainly(self) -> bool:
+        """As for any event, runs taken into account."""
+        sources = self.source_event_seqs if self.has_sources else None
+        if sources is None:
+            return not self.has_sources
+        if not isinstance(sources, tuple) or not all(map(is_seq, sources)):
+            return False
+        return bool(sources) and max(sources) < self.seq and len(set(sources)) == len(sources)
+
+    def to_wire(self) -> JsonObject:
+        """The event as a JSON object, as written."""
+        return self.stored_value
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Callable[..., Event], tuple[object, ...]]:
+        return _revive_released, (self.to_text(),)
+
+
+def _revive_released(text: str) -> Event:
+    return _settled(event_of(parse_value(text, MAX_DEPTH + 1), RELEASED)).unwrap()
+
+
+def seqs_of_runs(written: AnyJson, seq: int) -> AnyJson:
+    """Sources with their runs written out, or as they are when they break the rules of runs.
+
+    A run is a pair [first, last] with first <= last < seq; where there is one, all seqs
+    together strictly increase.
+    """
+    if not isinstance(written, tuple) or not any(isinstance(part, tuple) for part in written):
+        return written
+    seqs: list[int] = []
+    last = -1
+    for part in written:
+        first, final = part if isinstance(part, tuple) and len(part) == _PAIR else (part, part)
+        if not is_seq(first) or not is_seq(final) or not last < first <= final < seq:
+            return written
+        seqs.extend(range(first, final + 1))
+        last = final
+    return json_array(seqs)
+
+
+_PAIR: Final = 2
+
+
+class Envelope(NamedTuple):
+    """How the events of a generation are enveloped."""
+
+    event: builtins.type[Event]
+    keys: tuple[str, ...]
+    earliest: int
+
+
+JULY: Final = Envelope(Event, ENVELOPE, 0)
+RELEASED: Final = Envelope(ReleasedEvent, (*ENVELOPE, "ignorable"), -MAX_SEQ)
 
 
 def new_event(
@@ -274,6 +357,7 @@ def new_event(
     sources: AnyJson = UNSET,
     op: AnyJson = UNSET,
     order: tuple[str, ...] = ENVELOPE,
+    kind: builtins.type[Event] = Event,
 ) -> Event:
     """An event of values that are frozen and in range already."""
     values: dict[str, AnyJson] = {"type": type, "seq": seq, "time": time, "data": data}
@@ -285,7 +369,7 @@ def new_event(
         values = {key: values[key] for key in order if key in values}
     text: AnyJson = text_of(values)
     # The slots that hold undecoded text hold frozen values as well.
-    return Event(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
+    return kind(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
 
 
 def decode_event(wire: object) -> Result[Event, Rejection]:
@@ -304,37 +388,46 @@ def decode_event_text(text: str | bytes) -> Result[Event, Rejection]:
     return _settled(event_of(parse_value(text, MAX_DEPTH + 1)))
 
 
-def as_event(given: object) -> Event | Rejection:
+def as_event(given: object, envelope: Envelope | None = None) -> Event | Rejection:
     """An Event as it is, anything else decoded: what every fold lets in."""
-    return given if type(given) is Event else event_of(freeze(given, limit=MAX_DEPTH + 1))
+    if isinstance(given, Event):
+        return given
+    return event_of(freeze(given, limit=MAX_DEPTH + 1), envelope or JULY)
 
 
-def event_of(value: AnyJson) -> Event | Rejection:
+def event_of(value: AnyJson, envelope: Envelope = JULY) -> Event | Rejection:
     """The event of a frozen value; a Rejection is handed through."""
     if isinstance(value, Rejection):
         return value
     if not isinstance(value, JsonObject):
         return bad_envelope("it is no object")
     for key in value:
-        if key not in ENVELOPE:
+        if key not in envelope.keys:
             return bad_envelope(f"it has an unknown key {shown(key)}", key)
     for key in ("type", "seq", "time", "data"):
         if key not in value:
             return bad_envelope(f"{key} is missing", key)
     if not isinstance(value["type"], str):
         return bad_envelope("type is no string", "type")
-    for key in ("seq", "time"):
-        if not is_seq(value[key]):
-            return bad_envelope(f"{key} is no integer from 0 to 2**53 - 1", key)
-    return new_event(
+    for key, least in (("seq", 0), ("time", envelope.earliest)):
+        if type(value[key]) is not int or not least <= value[key] <= MAX_SEQ:
+            named = "integer from 0" if least == 0 else "integer from -2**53 + 1"
+            return bad_envelope(f"{key} is no {named} to 2**53 - 1", key)
+    if value.get("ignorable", True) is not True:
+        return bad_envelope("ignorable is not true", "ignorable")
+    text: AnyJson = text_of(value)
+    made = envelope.event(
         value["type"],
         value["seq"],
         value["time"],
         value["data"],
-        sources=value.get("sourceEventSeqs", UNSET),
-        op=value.get("surfaceOp", UNSET),
-        order=tuple(value),
+        value.get("sourceEventSeqs", UNSET),
+        value.get("surfaceOp", UNSET),
+        text,
     )
+    if "ignorable" in value:
+        force_setattr(made, "ignorable", True)
+    return made
 
 
 def _settled(made: Event | Rejection) -> Result[Event, Rejection]:

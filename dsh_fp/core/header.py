@@ -25,7 +25,7 @@ from dsh_fp.core.lossless import (
 )
 from dsh_fp.core.lossless import to_text as text_of
 from dsh_fp.core.rejection import Rejection, header_delta_without_snapshot, header_invalid
-from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
+from dsh_fp.core.vocabulary import JULY_FORM, STANDARD, Form, Role, Vocabulary
 
 SNAPSHOT: Final = "request/header"
 DELTA: Final = "request/header-delta"
@@ -124,18 +124,20 @@ def fold_header(
     if isinstance(header, Rejection):
         return Failure(header)
     for index, given in enumerate(events):
-        event = as_event(given)
+        event = as_event(given, vocabulary.form.envelope)
         if isinstance(event, Rejection):
             return Failure(event.at(index=index))
         if vocabulary.role(event.type) is Role.REQUEST_HEADER:
-            header = fold_header_event(header, event)
+            header = fold_header_event(header, event, vocabulary.form)
             if isinstance(header, Rejection):
                 return Failure(header.at(index=index))
     return Success(header)
 
 
-def fold_header_event(header: HeaderInForce, event: Event) -> HeaderInForce:
+def fold_header_event(header: HeaderInForce, event: Event, form: Form = JULY_FORM) -> HeaderInForce:
     """What is in force after one header event; a fault stands until the next snapshot."""
+    if form.fold_header is not None:
+        return form.fold_header(event)
     data = event.data
     if event.type == DELTA:
         if header is None:
@@ -178,10 +180,14 @@ def next_header_event(
     return Success(HeaderEvent(DELTA, delta))
 
 
-def request_parts(header: JsonObject) -> JsonObject:
-    """What a request takes from its header: model and options, system, tools, in that order."""
+def request_parts(header: JsonObject, form: Form = JULY_FORM) -> JsonObject:
+    """What a request takes from its header: model and options, system, tools, in that order.
+
+    Of options only those that the generation names; a later one takes all that are there.
+    """
     config = header["config"]
-    parts = {key: config[key] for key in _CONFIG_FIELDS if key in config}
+    keys = _CONFIG_FIELDS if form.fold_header is None else tuple(config)
+    parts = {key: config[key] for key in keys if key in config}
     for key in ("system", "tools"):
         if key in header:
             parts[key] = header[key]

@@ -19,7 +19,7 @@ from dsh_fp.core.header import HeaderInForce, fold_header_event
 from dsh_fp.core.reducer import EMPTY_STATE, State, fold_run
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.surface import EMPTY_SURFACE, Surface
-from dsh_fp.core.vocabulary import Vocabulary
+from dsh_fp.core.vocabulary import JULY_FORM, Form, Vocabulary
 
 # A version may have so many parts for each event since the last kept one.
 _PARTS_PER_EVENT: Final = 32
@@ -87,11 +87,15 @@ class History:
         folded, _ = fold_run(State(start, surface), passed, vocabulary)
         return Epoch(folded.surface, length - 1, length)
 
-    def header_at(self, length: int, events: Sequence[Event]) -> HeaderInForce:
+    def header_at(
+        self, length: int, events: Sequence[Event], form: Form = JULY_FORM
+    ) -> HeaderInForce:
         """The request header in force when the log had `length` events."""
-        return self.header_after(self.header_seqs.bisect(length), events)
+        return self.header_after(self.header_seqs.bisect(length), events, form)
 
-    def header_after(self, count: int, events: Sequence[Event]) -> HeaderInForce:
+    def header_after(
+        self, count: int, events: Sequence[Event], form: Form = JULY_FORM
+    ) -> HeaderInForce:
         """The request header in force after the first `count` header events."""
         if not count:
             return EMPTY_STATE.header
@@ -99,7 +103,7 @@ class History:
         at = self.headers.bisect(last + 1, _seq_of) - 1
         kept_seq, header = self.headers[at]
         for place in range(self.header_seqs.bisect(kept_seq + 1), count):
-            header = fold_header_event(header, events[self.header_seqs[place]])
+            header = fold_header_event(header, events[self.header_seqs[place]], form)
         return header
 
 

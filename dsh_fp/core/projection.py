@@ -63,6 +63,8 @@ def message_from(seq: int, data: AnyJson, rule: MessageRule) -> Projected:
     """What a rule makes of a payload; keeps nothing."""
     if not isinstance(data, JsonObject):
         return payload_invalid(seq, "$.data", "object of fields")
+    if rule.frame is Frame.RECORD:
+        return _record(seq, data, rule)
     content = data.get("content")
     if not isinstance(content, JsonArray):
         return payload_invalid(seq, "$.data.content", "list of content")
@@ -72,6 +74,21 @@ def message_from(seq: int, data: AnyJson, rule: MessageRule) -> Projected:
     if isinstance(framed, Rejection):
         return framed
     return json_object({"role": rule.speaker, "content": framed})
+
+
+def _record(seq: int, data: JsonObject, rule: MessageRule) -> Projected:
+    """The message that a payload holds, or is."""
+    record, path = (
+        (data, "$.data")
+        if rule.within is None
+        else (data.get(rule.within), f"$.data.{rule.within}")
+    )
+    if not isinstance(record, JsonObject):
+        return payload_invalid(seq, path, "message")
+    content = record.get("content")
+    if not isinstance(content, JsonArray):
+        return payload_invalid(seq, f"{path}.content", "list of content")
+    return None if rule.drop_empty and not content else record
 
 
 def _plain(seq: int, data: JsonObject, content: JsonArray, rule: MessageRule) -> JsonArray:

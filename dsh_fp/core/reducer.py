@@ -13,9 +13,9 @@ from typing import Final, Protocol
 import attrs
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import UNSET, Event, as_event
+from dsh_fp.core.events import UNSET, Event, ReleasedEvent, as_event
 from dsh_fp.core.header import HeaderInForce, fold_header_event
-from dsh_fp.core.rejection import Rejection, seq_gap
+from dsh_fp.core.rejection import Rejection, seq_gap, type_unknown
 from dsh_fp.core.surface import (
     EMPTY_SURFACE,
     Surface,
@@ -25,7 +25,7 @@ from dsh_fp.core.surface import (
     check_sources,
     place_node,
 )
-from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
+from dsh_fp.core.vocabulary import JULY_FORM, STANDARD, Form, Role, Vocabulary
 
 
 @attrs.frozen
@@ -39,35 +39,49 @@ class State:
 
 EMPTY_STATE: Final = State()
 
-Check = Callable[[State, Event, Role], Rejection | None]
-Move = Callable[[State, Event], State]
+Check = Callable[..., Rejection | None]
+"""Takes the state, the event, its role and the form of its generation."""
+Move = Callable[..., State]
+"""Takes the state, the event and the form of its generation."""
 
 
-def is_next_in_log(state: State, event: Event, role: Role) -> Rejection | None:
+def is_next_in_log(
+    state: State, event: Event, role: Role, form: Form = JULY_FORM
+) -> Rejection | None:
     """SEQ_GAP."""
     if event.seq == state.next_seq:
         return None
     return seq_gap(expected=state.next_seq, got=event.seq)
 
 
-def log_only_is_bare(state: State, event: Event, role: Role) -> Rejection | None:
+def log_only_is_bare(
+    state: State, event: Event, role: Role, form: Form = JULY_FORM
+) -> Rejection | None:
     """SURFACE_OP_FORBIDDEN, SOURCES_FORBIDDEN."""
     return None if role is Role.SURFACE else check_bare(event)
 
 
-def surface_op_is_valid(state: State, event: Event, role: Role) -> Rejection | None:
+def surface_op_is_valid(
+    state: State, event: Event, role: Role, form: Form = JULY_FORM
+) -> Rejection | None:
     """SURFACE_OP_MISSING, SURFACE_OP_INVALID, SOURCES_INVALID."""
-    return check_marker(event) if role is Role.SURFACE else None
+    return check_marker(event, form) if role is Role.SURFACE else None
 
 
-def range_is_in_force(state: State, event: Event, role: Role) -> Rejection | None:
+def range_is_in_force(
+    state: State, event: Event, role: Role, form: Form = JULY_FORM
+) -> Rejection | None:
     """REPLACE_START_UNKNOWN, REPLACE_END_UNKNOWN, REPLACE_REVERSED."""
-    return check_range(state.surface, event) if role is Role.SURFACE else None
+    return check_range(state.surface, event, form) if role is Role.SURFACE else None
 
 
-def sources_are_sound(state: State, event: Event, role: Role) -> Rejection | None:
+def sources_are_sound(
+    state: State, event: Event, role: Role, form: Form = JULY_FORM
+) -> Rejection | None:
     """SOURCES_EMPTY, SOURCES_DUPLICATE, SOURCES_NOT_EARLIER, REPLACE_UNCITED."""
-    return check_sources(state.surface, event) if role is Role.SURFACE else None
+    if role is not Role.SURFACE:
+        return None
+    return check_sources(state.surface, event, form=form)
 
 
 # The order is the contract: the first fault is the answer.
@@ -80,16 +94,17 @@ CHECKS: Final[tuple[Check, ...]] = (
 )
 
 
-def _keep(state: State, event: Event) -> State:
+def _keep(state: State, event: Event, form: Form = JULY_FORM) -> State:
     return State(state.next_seq + 1, state.surface, state.header)
 
 
-def _place(state: State, event: Event) -> State:
-    return State(state.next_seq + 1, place_node(state.surface, event), state.header)
+def _place(state: State, event: Event, form: Form = JULY_FORM) -> State:
+    return State(state.next_seq + 1, place_node(state.surface, event, form), state.header)
 
 
-def _fold_header(state: State, event: Event) -> State:
-    return State(state.next_seq + 1, state.surface, fold_header_event(state.header, event))
+def _fold_header(state: State, event: Event, form: Form = JULY_FORM) -> State:
+    header = fold_header_event(state.header, event, form)
+    return State(state.next_seq + 1, state.surface, header)
 
 
 MOVES: Final[Mapping[Role, Move]] = MappingProxyType(
@@ -108,7 +123,7 @@ def reduce(
     Law:     refusal_changes_nothing, first_fault_wins.
     Source:  docs/reference/acceptance.md.
     """
-    shaped = as_event(event)
+    shaped = as_event(event, vocabulary.form.envelope)
     if isinstance(shaped, Rejection):
         return Failure(shaped.at(seq=state.next_seq))
     after = advance(state, shaped, vocabulary)
@@ -117,12 +132,27 @@ def reduce(
 
 def advance(state: State, event: Event, vocabulary: Vocabulary) -> State | Rejection:
     """`reduce` without the wrapping."""
-    role = vocabulary.role(event.type)
+    role, form = vocabulary.role(event.type), vocabulary.form
     for check in CHECKS:
-        fault = check(state, event, role)
+        fault = check(state, event, role, form)
         if fault is not None:
             return fault
-    return MOVES[role](state, event)
+    fault = check_own_rules(state.surface, event, vocabulary)
+    return MOVES[role](state, event, form) if fault is None else fault
+
+
+def check_own_rules(surface: Surface, event: Event, vocabulary: Vocabulary) -> Rejection | None:
+    """What a generation asks beyond the common rules: TYPE_UNKNOWN, NODE_RULE_BROKEN."""
+    form = vocabulary.form
+    if form.refuses_unknown and not vocabulary.knows(event.type):
+        ignorable = isinstance(event, ReleasedEvent) and event.is_ignorable
+        return None if ignorable else type_unknown(event.seq, event.type)
+    if vocabulary.role(event.type) is Role.SURFACE:
+        for check in form.checks:
+            fault = check(surface, event, vocabulary)
+            if fault is not None:
+                return fault
+    return None
 
 
 def fold(
@@ -137,7 +167,7 @@ def fold(
     shaped: list[Event] = []
     malformed: Rejection | None = None
     for index, given in enumerate(events):
-        event = as_event(given)
+        event = as_event(given, vocabulary.form.envelope)
         if isinstance(event, Rejection):
             malformed = event.at(seq=start.next_seq + index, index=index)
             break
@@ -160,7 +190,18 @@ class Changes(Protocol):
         ...
 
 
-def fold_run(
+def _check_node(surface: Surface, event: Event, vocabulary: Vocabulary) -> Rejection | None:
+    """All checks of a surface event but its seq."""
+    form = vocabulary.form
+    return (
+        check_marker(event, form)
+        or check_range(surface, event, form)
+        or check_sources(surface, event, form=form)
+        or check_own_rules(surface, event, vocabulary)
+    )
+
+
+def fold_run(  # noqa: PLR0912  # the one hot loop: a call per event would cost more than folding it
     state: State,
     events: Iterable[Event],
     vocabulary: Vocabulary = STANDARD,
@@ -171,36 +212,34 @@ def fold_run(
     seq, surface, header = state.next_seq, state.surface, state.header
     tail: list[int] = []  # nodes appended since the surface was last made
     fault: Rejection | None = None
+    form = vocabulary.form
+    is_plain = not form.checks and form.note is None
     for event in events:
         if event.seq != seq:
             fault = seq_gap(expected=seq, got=event.seq)
             break
         role = roles.get(event.type)
         if role is None:
-            if event.stored_op is not UNSET or event.stored_sources is not UNSET:
-                fault = check_bare(event)
-                break
+            is_bare = event.stored_op is UNSET and event.stored_sources is UNSET
+            if not is_bare or (form.refuses_unknown and not vocabulary.knows(event.type)):
+                fault = check_bare(event) or check_own_rules(surface, event, vocabulary)
         elif role is Role.SURFACE:
-            if event.appends and event.cites_plainly():
+            if is_plain and event.appends and event.cites_plainly():
                 tail.append(seq)
             else:
                 surface, tail = surface.appended_all(tail), []
-                fault = (
-                    check_marker(event)
-                    or check_range(surface, event)
-                    or check_sources(surface, event)
-                )
-                if fault is not None:
-                    break
-                if changes is not None and not event.appends:
-                    changes.replaced(seq, surface)
-                surface = place_node(surface, event)
+                fault = _check_node(surface, event, vocabulary)
+                if fault is None:
+                    if changes is not None and not event.appends:
+                        changes.replaced(seq, surface)
+                    surface = place_node(surface, event, form)
         else:
             fault = check_bare(event)
-            if fault is not None:
-                break
-            header = fold_header_event(header, event)
-            if changes is not None:
-                changes.headed(seq, header)
+            if fault is None:
+                header = fold_header_event(header, event, form)
+                if changes is not None:
+                    changes.headed(seq, header)
+        if fault is not None:
+            break
         seq += 1
     return State(seq, surface.appended_all(tail), header), fault

@@ -15,6 +15,7 @@ from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import EMPTY_SURFACE
+from dsh_fp.core.vocabulary import Form
 
 
 class _Past:
@@ -34,6 +35,11 @@ class _Past:
         self._fault: tuple[int, Rejection] | None = None  # the first, with its node's index
         self._header: tuple[int, HeaderInForce] = (0, None)
 
+    @property
+    def form(self) -> Form:
+        """The form of the session's generation."""
+        return self._session.vocabulary.form
+
     def messages(self, seq: int) -> JsonArray | Rejection:
         """The messages of the surface just before an event, or the first fault among them."""
         epoch = self._epoch
@@ -49,7 +55,7 @@ class _Past:
         """What was in force after the first `count` header events."""
         if self._header[0] != count:
             session = self._session
-            header = session.history.header_after(count, session.events)
+            header = session.history.header_after(count, session.events, session.vocabulary.form)
             self._header = (count, header)
         return self._header[1]
 
@@ -83,6 +89,7 @@ class PastRequest:
     turn: AnyJson
     step: AnyJson
     seq: int
+    cut: int  # what was logged before this seq is what its messages derive from
     _headers: int  # how many header events stood before the step's first output
     _past: _Past
     _chains: Chains
@@ -116,7 +123,8 @@ class PastRequest:
             return Failure(sent)
         header = self.header
         assert header is not None  # or there would be a fault
-        return Success(json_object({**request_parts(header), "messages": sent}))
+        parts = request_parts(header, self._past.form)
+        return Success(json_object({**parts, "messages": sent}))
 
     def to_json(self) -> str | None:
         """The request's JSON text, or None when it is not known."""
@@ -131,7 +139,7 @@ class PastRequest:
 
         Law:     equal_digests_mean_equal_texts.
         """
-        return self._chains.digests(self.seq, self._headers)
+        return self._chains.digests(self.cut, self._headers)
 
     def _sent(self) -> JsonArray | Rejection:
         header = self._past.header(self._headers)
@@ -139,7 +147,7 @@ class PastRequest:
             return no_request_header(self.seq)
         if isinstance(header, Rejection):
             return header
-        derived = self._past.messages(self.seq)
+        derived = self._past.messages(self.cut)
         if isinstance(derived, Rejection) or "messagePrefix" not in header:
             return derived
         return json_array((*header["messagePrefix"], *derived))
@@ -159,25 +167,30 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
     """
     if not isinstance(session, Session):
         raise TypeError("past_requests takes a Session; a LogFile has one as .session")
-    past, chains = _Past(session), Chains(session)
+    of = session, _Past(session), Chains(session)
     header_seqs = list(session.history.header_seqs)
+    outputs = session.vocabulary.form.outputs
     waiting: list[int] = []
     requests: list[PastRequest] = []
     for seq, event in enumerate(session.events):
         kind = event.type
         if kind == "step/start":
             waiting.append(seq)
-        elif waiting and (kind == "step/end" or kind.startswith(("assistant/", "tool/"))):
+        elif waiting and (kind in outputs or kind.startswith(("assistant/", "tool/"))):
             headers = bisect_left(header_seqs, seq)
-            requests += [_request(session, past, chains, start, headers) for start in waiting]
+            requests += [_request(of, start, seq, headers) for start in waiting]
             waiting = []
-    requests += [_request(session, past, chains, start, len(header_seqs)) for start in waiting]
+    end = len(session.events)
+    requests += [_request(of, start, end, len(header_seqs)) for start in waiting]
     return tuple(requests)
 
 
 def _request(
-    session: Session, past: _Past, chains: Chains, start: int, headers: int
+    of: tuple[Session, _Past, Chains], start: int, output: int, headers: int
 ) -> PastRequest:
+    session, past, chains = of
     data = session.events[start].peek_data()
     fields = data if isinstance(data, JsonObject) else {}
-    return PastRequest(fields.get("turn"), fields.get("step"), start, headers, past, chains)
+    cut = output if session.vocabulary.form.sent_at_output else start
+    turn, step = fields.get("turn"), fields.get("step")
+    return PastRequest(turn, step, start, cut, headers, past, chains)

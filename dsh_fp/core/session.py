@@ -226,7 +226,8 @@ class Session:
         if type(time) is not int or not 0 <= time <= MAX_SEQ:
             return bad_envelope("time is no integer from 0 to 2**53 - 1", "time").at(seq=seq)
         sources, op = parts.get("sourceEventSeqs", UNSET), parts.get("surfaceOp", UNSET)
-        return new_event(name, seq, time, parts["data"], sources=sources, op=op)
+        kind = self.vocabulary.form.envelope.event
+        return new_event(name, seq, time, parts["data"], sources=sources, op=op, kind=kind)
 
     def append_event(self, event: Event) -> Result[Session, Rejection]:
         """The session with this event appended as it is, its seq included.
@@ -265,7 +266,7 @@ class Session:
         shaped: list[Event] = []
         malformed: Rejection | None = None
         for given in events:
-            event = as_event(given)
+            event = as_event(given, self.vocabulary.form.envelope)
             if isinstance(event, Rejection):
                 malformed = event.at(seq=self.state.next_seq + len(shaped), index=len(shaped))
                 break
@@ -349,7 +350,7 @@ class Session:
         """The state when the log had `length` events. O(log n), nothing is recomputed."""
         if length >= len(self.events):
             return self.state
-        header = self.history.header_at(length, self.events)
+        header = self.history.header_at(length, self.events, self.vocabulary.form)
         return State(length, self.epoch_at(length).surface.before(length), header)
 
     def epoch_at(self, length: int) -> Epoch:

@@ -33,7 +33,7 @@ from dsh_fp.core.rejection import (
     surface_op_invalid,
     surface_op_missing,
 )
-from dsh_fp.core.vocabulary import STANDARD, Role, Vocabulary
+from dsh_fp.core.vocabulary import JULY_FORM, STANDARD, Form, Role, Vocabulary
 
 _NO_NODES: Final[Growing[int]] = Growing.of()
 
@@ -67,6 +67,8 @@ class Surface:
     # How many nodes stood right after the last replacement: the rest are plain appends.
     settled: int = 0
     generation: int = 0
+    # What a generation's own rules need to know of nodes; may hold more than those in force.
+    notes: PMap[int, object] = pmap()
 
     @property
     def seqs(self) -> tuple[int, ...]:
@@ -114,13 +116,22 @@ class Surface:
 
     def appended(self, seq: int) -> Surface:
         """The surface with one node more at its tail. O(log n)."""
-        return Surface(self._order.append(seq), self._places, self.settled, self.generation)
+        return Surface(
+            self._order.append(seq), self._places, self.settled, self.generation, self.notes
+        )
+
+    def noted(self, seq: int, note: object) -> Surface:
+        """The surface with something noted of a node."""
+        notes = self.notes.set(seq, note)
+        return Surface(self._order, self._places, self.settled, self.generation, notes)
 
     def appended_all(self, seqs: list[int]) -> Surface:
         """The surface with a run of nodes more at its tail."""
         if not seqs:
             return self
-        return Surface(self._order.extend(seqs), self._places, self.settled, self.generation)
+        return Surface(
+            self._order.extend(seqs), self._places, self.settled, self.generation, self.notes
+        )
 
     def replaced(self, first: int, last: int, seq: int) -> Surface:
         """The surface with the nodes from index first through last replaced by one."""
@@ -132,7 +143,7 @@ class Surface:
                 places.remove(gone)
         places[seq] = place
         order = self._order.splice(first, last + 1, seq)
-        return Surface(order, places.persistent(), len(order), self.generation + 1)
+        return Surface(order, places.persistent(), len(order), self.generation + 1, self.notes)
 
     def before(self, length: int) -> Surface:
         """This surface as it was when the log had `length` events.
@@ -143,7 +154,7 @@ class Surface:
         low = order.bisect(length, start=self.settled)
         if low == len(order):
             return self
-        return Surface(order.prefix(low), self._places, self.settled, self.generation)
+        return Surface(order.prefix(low), self._places, self.settled, self.generation, self.notes)
 
     def shadowed(self, first: int, last: int) -> tuple[int, ...]:
         """The nodes from index first through last, in surface order."""
@@ -165,11 +176,13 @@ class Placed(Protocol):
         ...
 
 
-def replacement_range(op: AnyJson) -> tuple[int, int] | None:
+def replacement_range(op: AnyJson, form: Form = JULY_FORM) -> tuple[int, int] | None:
     """The start and end of a well-formed replacement, else None."""
-    if not isinstance(op, dict) or op.keys() != {"op", "start", "end"} or op.get("op") != "replace":
+    if not isinstance(op, dict) or op.get("op") != "replace":
         return None
-    start, end = op["start"], op["end"]
+    if op.keys() != {"op", form.start, form.end}:
+        return None
+    start, end = op[form.start], op[form.end]
     return (start, end) if is_seq(start) and is_seq(end) else None
 
 
@@ -182,12 +195,12 @@ def check_bare(event: Event) -> Rejection | None:
     return None
 
 
-def check_marker(event: Event) -> Rejection | None:
+def check_marker(event: Event, form: Form = JULY_FORM) -> Rejection | None:
     """How a surface event says it joins: SURFACE_OP_MISSING, _INVALID, SOURCES_INVALID."""
     if not event.has_surface_op:
         return surface_op_missing(event.seq, event.type)
     op = event.surface_op
-    if op != "append" and replacement_range(op) is None:
+    if op != "append" and replacement_range(op, form) is None:
         return surface_op_invalid(event.seq)
     if event.has_sources:
         sources = event.source_event_seqs
@@ -196,9 +209,9 @@ def check_marker(event: Event) -> Rejection | None:
     return None
 
 
-def check_range(surface: Placed, event: Event) -> Rejection | None:
+def check_range(surface: Placed, event: Event, form: Form = JULY_FORM) -> Rejection | None:
     """Whether a replacement's range is in force: REPLACE_START_, _END_UNKNOWN, _REVERSED."""
-    named = replacement_range(event.surface_op)
+    named = replacement_range(event.surface_op, form)
     if named is None:
         return None
     start, end = named
@@ -212,7 +225,9 @@ def check_range(surface: Placed, event: Event) -> Rejection | None:
     return None
 
 
-def check_sources(surface: Placed, event: Event, known: set[int] | None = None) -> Rejection | None:
+def check_sources(
+    surface: Placed, event: Event, known: set[int] | None = None, form: Form = JULY_FORM
+) -> Rejection | None:
     """Whether provenance is sound: SOURCES_EMPTY to REPLACE_UNCITED, in that order.
 
     `known` holds the seqs of the log where it may have gaps; without it every earlier seq
@@ -221,7 +236,7 @@ def check_sources(surface: Placed, event: Event, known: set[int] | None = None) 
     sources = event.source_event_seqs if event.has_sources else None
     seq = event.seq
     if sources is not None:
-        if not sources:
+        if not sources and event.type not in form.may_cite_nothing:
             return sources_empty(seq)
         if len(set(sources)) != len(sources):
             seen: set[int] = set()
@@ -229,13 +244,13 @@ def check_sources(surface: Placed, event: Event, known: set[int] | None = None) 
                 if source in seen:
                     return sources_duplicate(seq, source)
                 seen.add(source)
-        if known is not None or max(sources) >= seq:
+        if known is not None or max(sources, default=-1) >= seq:
             for source in sources:
                 if source >= seq:
                     return sources_not_earlier(seq, source)
                 if known is not None and source not in known:
                     return sources_unknown(seq, source)
-    span = _span(surface, event)
+    span = span_of(surface, event, form)
     if span is not None:
         cited: set[int] = set(sources or ())
         missing = tuple(node for node in surface.shadowed(*span) if node not in cited)
@@ -244,17 +259,17 @@ def check_sources(surface: Placed, event: Event, known: set[int] | None = None) 
     return None
 
 
-def place_node(surface: Surface, event: Event) -> Surface:
+def place_node(surface: Surface, event: Event, form: Form = JULY_FORM) -> Surface:
     """The surface after a surface event that passed every check."""
-    span = _span(surface, event)
-    if span is None:
-        return surface.appended(event.seq)
-    return surface.replaced(*span, event.seq)
+    span = span_of(surface, event, form)
+    seq = event.seq
+    placed = surface.appended(seq) if span is None else surface.replaced(*span, seq)
+    return placed if form.note is None else placed.noted(seq, form.note(event))
 
 
-def _span(surface: Placed, event: Event) -> tuple[int, int] | None:
+def span_of(surface: Placed, event: Event, form: Form = JULY_FORM) -> tuple[int, int] | None:
     """Where a replacement that passed check_range starts and ends; None for an append."""
-    named = replacement_range(event.surface_op)
+    named = replacement_range(event.surface_op, form)
     if named is None:
         return None
     first, last = surface.index(named[0]), surface.index(named[1])
@@ -317,7 +332,7 @@ def fold_surface(
     known: set[int] = set()
     last = -1
     for index, given in enumerate(events):
-        event = as_event(given)
+        event = as_event(given, vocabulary.form.envelope)
         if isinstance(event, Rejection):
             return Failure(event.at(index=index))
         if event.seq <= last and isinstance(surface, Surface):
@@ -325,21 +340,21 @@ def fold_surface(
         last = event.seq
         if vocabulary.role(event.type) is Role.SURFACE:
             fault = (
-                check_marker(event)
-                or check_range(surface, event)
-                or check_sources(surface, event, known)
+                check_marker(event, vocabulary.form)
+                or check_range(surface, event, vocabulary.form)
+                or check_sources(surface, event, known, vocabulary.form)
             )
         else:
             fault = check_bare(event)
         if fault is not None:
             return Failure(fault.at(index=index))
         if event.has_surface_op:
-            span = _span(surface, event)
+            span = span_of(surface, event, vocabulary.form)
             if span is None:
                 surface = surface.appended(event.seq)
             else:
-                op, gone = event.surface_op, surface.shadowed(*span)
-                replacements.append(Replacement(event.seq, op["start"], op["end"], gone))
+                gone = surface.shadowed(*span)
+                replacements.append(Replacement(event.seq, gone[0], gone[-1], gone))
                 surface = surface.replaced(*span, event.seq)
         known.add(event.seq)
     return Success(SurfaceFold(surface.seqs, tuple(replacements)))

@@ -7,13 +7,14 @@ not listed is a valid event that is kept and does nothing (`Role.LOG_ONLY`).
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 import attrs
 from pyrsistent import PMap, pmap
 
-from dsh_fp.core.lossless import AnyJson
+from dsh_fp.core.events import JULY, Envelope, Event
+from dsh_fp.core.lossless import AnyJson, JsonObject
 from dsh_fp.core.rejection import Rejection, payload_invalid
 
 
@@ -31,16 +32,22 @@ class Frame(enum.Enum):
     PLAIN = "as it is"
     TAGGED = "between an opening and a closing tag that names its source"
     TOOL_RESULT = "as one tool-result block"
+    RECORD = "the message stands in the payload as it is"
+
+
+Speaker = Literal["user", "assistant", "system", "developer", "tool"]
+"""Who a message is from."""
 
 
 @attrs.frozen
 class MessageRule:
     """How the payload of a surface type becomes a message."""
 
-    speaker: Literal["user", "assistant"]
+    speaker: Speaker
     frame: Frame = Frame.PLAIN
     tag: str | None = None
     drop_empty: bool = False  # an empty content list makes no message at all
+    within: str | None = None  # the payload's key that holds the record; None: it is the payload
 
 
 class Kind(enum.Enum):
@@ -76,11 +83,39 @@ class TypeRule:
 _UNKNOWN: Final = TypeRule()
 
 
+@attrs.frozen
+class Form:
+    """How a generation writes its events, and what it asks of them beyond July's rules.
+
+    `start` and `end` are the keys of a replacement. With `refuses_unknown` an event of a type
+    that is not listed is refused unless it says that it may be ignored. `note` is what a
+    surface keeps of each node for `checks`, which see it beside the event that comes.
+    `fold_header` folds a header event (None: July's way, with deltas). With `sent_at_output`
+    a request holds what was logged before the step's first output, not before its start.
+    """
+
+    generation: str = "July"
+    envelope: Envelope = JULY
+    start: str = "start"
+    end: str = "end"
+    refuses_unknown: bool = False
+    may_cite_nothing: frozenset[str] = frozenset()
+    note: Callable[[Event], object] | None = None
+    checks: tuple[Callable[..., Rejection | None], ...] = ()
+    fold_header: Callable[[Event], JsonObject | Rejection] | None = None
+    sent_at_output: bool = False
+    outputs: tuple[str, ...] = ("step/end",)
+
+
+JULY_FORM: Final = Form()
+
+
 @attrs.frozen(repr=False)
 class Vocabulary:
-    """The event types in use, by name."""
+    """The event types in use, by name, and the form they are written in."""
 
     rules: PMap[str, TypeRule]
+    form: Form = JULY_FORM
     # What is not log-only, as a plain dict: looked up once per event of a log.
     _special: dict[str, Role] = attrs.field(init=False, eq=False, repr=False)
 
@@ -108,7 +143,7 @@ class Vocabulary:
 
     def extend(self, rules: Mapping[str, TypeRule]) -> Vocabulary:
         """This vocabulary with more types; a listed type gets its new rule."""
-        return Vocabulary(self.rules.update(dict(rules)))
+        return Vocabulary(self.rules.update(dict(rules)), self.form)
 
     def __hash__(self) -> int:
         return hash(self.rules)
