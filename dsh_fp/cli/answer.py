@@ -14,7 +14,7 @@ from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import Complaint, complaint_of, exit_of, tell, usage_complaint
 from dsh_fp.cli.output import Messages, Output
 from dsh_fp.cli.safe import json_safe, one_line
-from dsh_fp.core.lossless import to_text
+from dsh_fp.core.lossless import text_of
 from dsh_fp.core.rejection import Rejection, file_unreadable
 from dsh_fp.core.session import Session
 from dsh_fp.storage.jsonl import LogFile, read
@@ -59,7 +59,7 @@ def full_option(command: F) -> F:
 def print_document(out: Output, command: str | None, fields: Mapping[str, Any]) -> None:
     """Write the one JSON document of an answer."""
     whole = {"schema_version": SCHEMA_VERSION, "command": command, **fields}
-    out.exact((json_safe(to_text(whole)), "\n"))
+    out.exact((json_safe(text_of(whole)), "\n"))
 
 
 class Answer:

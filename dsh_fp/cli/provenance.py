@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -10,29 +9,10 @@ from returns.result import Failure
 
 from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject
+from dsh_fp.core.origins import replaced_in
 from dsh_fp.core.projection import project
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Session
-from dsh_fp.core.surface import fold_surface
-
-
-@attrs.frozen
-class Replaced:
-    """The replacements of a session: what each took away, and who took a node away."""
-
-    by: Mapping[int, int]
-    nodes_of: Mapping[int, tuple[int, ...]]
-
-
-def replaced_in(session: Session) -> Replaced:
-    """Every replacement of a session, by folding its surface once more."""
-    by: dict[int, int] = {}
-    nodes_of: dict[int, tuple[int, ...]] = {}
-    folded = fold_surface(session.events, session.vocabulary).unwrap()  # it was accepted
-    for replacement in folded.replacements:
-        nodes_of[replacement.seq] = replacement.shadowed_seqs
-        by.update(dict.fromkeys(replacement.shadowed_seqs, replacement.seq))
-    return Replaced(by, nodes_of)
 
 
 @attrs.frozen

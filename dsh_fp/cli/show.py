@@ -23,11 +23,12 @@ from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import wire_of
 from dsh_fp.cli.output import Output
 from dsh_fp.cli.page import SUMMARY_CHARACTERS, Page, scalar, seqs_of, source_of, time_of
-from dsh_fp.cli.provenance import Replaced, header_origin, replaced_in
+from dsh_fp.cli.provenance import header_origin
 from dsh_fp.cli.safe import clipped, json_safe, one_line
 from dsh_fp.cli.telling import HEADINGS, LINES, WITH_CONTENT, header_parts
 from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject, to_text
+from dsh_fp.core.origins import Replaced, replaced_in
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Tokens
 from dsh_fp.storage.jsonl import LogFile

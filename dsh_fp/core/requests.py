@@ -90,14 +90,14 @@ class PastRequest:
     step: AnyJson
     seq: int
     cut: int  # what was logged before this seq is what its messages derive from
-    _headers: int  # how many header events stood before the step's first output
+    header_count: int  # how many header events stood before the step's first output
     _past: _Past
     _chains: Chains
 
     @property
     def header(self) -> JsonObject | None:
         """The request header in force, canonical; None when there is none to speak of."""
-        header = self._past.header(self._headers)
+        header = self._past.header(self.header_count)
         return None if isinstance(header, Rejection) else header
 
     @property
@@ -139,10 +139,10 @@ class PastRequest:
 
         Law:     equal_digests_mean_equal_texts.
         """
-        return self._chains.digests(self.cut, self._headers)
+        return self._chains.digests(self.cut, self.header_count)
 
     def _sent(self) -> JsonArray | Rejection:
-        header = self._past.header(self._headers)
+        header = self._past.header(self.header_count)
         if header is None:
             return no_request_header(self.seq)
         if isinstance(header, Rejection):
