@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 from returns.result import Failure
 
@@ -17,9 +19,13 @@ from dsh_fp.core.lossless import JsonObject, to_text
 from dsh_fp.core.requests import PastRequest, past_requests
 from dsh_fp.core.session import Session
 from dsh_fp.storage.jsonl import LogFile
+from dsh_fp.wire.chat_completions import encode_chat_body
+from dsh_fp.wire.exports import Export, export_anthropic, export_openai
 
 _NOT_CONFIG = ("system", "tools", "messages")
 _LISTED = 12
+_NOTES_SHOWN = 20
+OPTIONS_NOT_LOGGED = "$: thinking and reasoning_effort are options of the adapter, in no log"
 
 
 @click.command("request")
@@ -28,6 +34,19 @@ _LISTED = 12
 @click.option("--step", type=int, metavar="S", help="The step's number within the turn.")
 @click.option("--seq", type=int, metavar="SEQ", help="The seq of the step/start, instead.")
 @click.option("--text", is_flag=True, help="Print exactly the request's JSON text and a newline.")
+@click.option(
+    "--as",
+    "provider",
+    type=click.Choice(["openai", "anthropic", "chat"]),
+    help="Print it as a body that this API takes; what has no place there goes to standard error. "
+    "chat: as the log's own adapter sent it.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --as anthropic: the limit which that API demands.",
+)
 @full_option
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name
@@ -36,13 +55,16 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     step: int | None,
     seq: int | None,
     text: bool,
+    provider: str | None,
+    max_tokens: int | None,
     full: bool,
     as_json: bool,
     color: str,
 ) -> int:
     """Print one request as it was sent to the model, rebuilt from the log alone.
 
-    Name the step by --turn and --step as `dsh-fp requests` lists them, or by --seq.
+    Name the step by --turn and --step as `dsh-fp requests` lists them, or by --seq. With --as
+    it is given as a body to send again.
     """
     by_number = turn is not None and step is not None and seq is None
     by_seq = seq is not None and turn is None and step is None
@@ -50,9 +72,13 @@ def command(  # noqa: PLR0917  # click passes each option by its name
         raise click.UsageError("name the step: --turn T --step S, or --seq SEQ alone.")
     if text and as_json:
         raise click.UsageError("--text and --json exclude each other.")
+    if provider is not None and text:
+        raise click.UsageError("--as and --text exclude each other: --as prints a body exactly.")
+    if max_tokens is not None and provider != "anthropic":
+        raise click.UsageError("--max-tokens goes with --as anthropic.")
     answer = Answer("request", as_json=as_json, color=color)
     opened = answer.open(log)
-    past = _find(answer, opened, turn, step, seq)
+    past = find_step(answer, opened, turn, step, seq)
     made = past.request
     known = {
         "session": opened.header.to_wire(),
@@ -66,6 +92,10 @@ def command(  # noqa: PLR0917  # click passes each option by its name
         what = f"the request of {name} is not known: {fault.code.value}"
         answer.refuse(complaint_of(what, fault), Exit.FINDING, **known, request=None)
     request = made.unwrap()
+    if provider is not None:
+        _give(answer, known, provider, exported(request, provider, max_tokens), full=full)
+        answer.mention_torn_tail(opened)
+        return Exit.HOLDS
     before = opened.session.prefix(past.seq)
     if text:
         exact = to_text(request)
@@ -82,7 +112,36 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     return Exit.HOLDS
 
 
-def _find(
+def exported(request: JsonObject, provider: str, max_tokens: int | None) -> Export:
+    """The body of a request for an API, and what has no place in it."""
+    match provider:
+        case "openai":
+            return export_openai(request)
+        case "anthropic":
+            return export_anthropic(request, max_tokens=max_tokens)
+        case _:
+            return Export(encode_chat_body(request).body, (OPTIONS_NOT_LOGGED,))
+
+
+def _give(
+    answer: Answer, known: dict[str, Any], provider: str, export: Export, *, full: bool
+) -> None:
+    """Print a body to standard output, and to standard error what it lacks."""
+    left_out = export.left_out
+    if answer.as_json:
+        answer.document(**known, provider=provider, body=export.body, left_out=list(left_out))
+        return
+    exact = to_text(export.body)
+    answer.out.exact((json_safe(exact) if answer.out.is_terminal else exact, "\n"))
+    shown = left_out if full else left_out[:_NOTES_SHOWN]
+    for note in shown:
+        answer.err.line(f"dsh-fp: note: {one_line(note, 400)}")
+    if len(shown) < len(left_out):
+        more = count(len(left_out) - len(shown), "note")
+        answer.err.line(f"dsh-fp: {more} more; --full shows them")
+
+
+def find_step(
     answer: Answer, opened: LogFile, turn: int | None, step: int | None, seq: int | None
 ) -> PastRequest:
     """The one step asked for; ends the command when it is not one, and says what there is."""

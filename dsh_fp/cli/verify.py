@@ -9,8 +9,10 @@ import attrs
 import click
 
 from dsh_fp.cli.answer import Answer, common_options, count, log_name, open_log
+from dsh_fp.cli.certified import Certified, given_certificate, held_against, print_certified
 from dsh_fp.cli.exits import Exit, gravest
 from dsh_fp.cli.faults import complaint_of, exit_of, place_of, tell, wire_of
+from dsh_fp.cli.page import Page
 from dsh_fp.cli.safe import one_line, wrapped
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.storage.jsonl import LogFile
@@ -22,14 +24,20 @@ _SEVERITY_STYLES: Final = {"error": "bad", "finding": "warn", "note": "dim"}
 
 @attrs.frozen
 class Verdict:
-    """What was found out about one log: the log, or why it is refused."""
+    """What was found out about one log: the log, or why it is refused.
+
+    `certified` is what came of holding it against a certificate, where there was one.
+    """
 
     log: str
     opened: LogFile | Rejection
+    certified: Certified | None = None
 
     @property
     def word(self) -> str:
-        """`ok`, `findings` or `refused`."""
+        """`ok`, `findings` or `refused`; `extends` or `differs` by its certificate."""
+        if self.certified is not None and not self.certified.comparison.holds:
+            return self.certified.comparison.verdict
         return {Exit.HOLDS: "ok", Exit.FINDING: "findings"}.get(self.exit, "refused")
 
     @property
@@ -39,6 +47,8 @@ class Verdict:
         if isinstance(opened, Rejection):
             return exit_of(opened)
         breaks = any(finding.severity != "note" for finding in opened.findings)
+        if self.certified is not None:
+            breaks = breaks or not self.certified.comparison.holds
         return Exit.FINDING if breaks else Exit.HOLDS
 
     def to_wire(self) -> dict[str, Any]:
@@ -57,6 +67,7 @@ class Verdict:
             "size": opened.size,
             "unknown_types": opened.unknown_types,
             "findings": [wire_of(finding) for finding in opened.findings],
+            **({} if self.certified is None else {"certificate": self.certified.to_wire()}),
         }
 
 
@@ -68,22 +79,50 @@ def turns_of(opened: LogFile) -> int:
 @click.command("verify")
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True)
 @click.option("show_all", "--all", is_flag=True, help="List every finding, however many.")
+@click.option(
+    "--certificate", metavar="C", help="Say whether the one LOG is what this file certifies."
+)
+@click.option("--public-key", "key", metavar="K", help="C must be signed by the owner of this key.")
+@click.option("--signature", metavar="S", help="The signature of C, when it is not C.sig.")
 @common_options
-def command(logs: tuple[str, ...], show_all: bool, as_json: bool, color: str) -> int:
+def command(  # noqa: PLR0917  # click passes each option by its name
+    logs: tuple[str, ...],
+    show_all: bool,
+    certificate: str | None,
+    key: str | None,
+    signature: str | None,
+    as_json: bool,
+    color: str,
+) -> int:
     """Say of each LOG whether it holds, and what is wrong where.
 
     A log is refused when it cannot be read or an event in it breaks the format; it has
     findings when it can be read but something in it is not as it should be. Notes, such as a
     clock that was set back, leave a log OK.
+
+    With --certificate the first event and the first request that differ are named, if any.
     """
-    if logs.count("-") > 1:
+    if certificate is not None and len(logs) != 1:
+        raise click.UsageError("--certificate is about one LOG.")
+    if key is not None and certificate is None:
+        raise click.UsageError("--public-key needs --certificate C.")
+    if signature is not None and key is None:
+        raise click.UsageError("--signature needs --public-key K.")
+    if [*logs, certificate, key, signature].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
     answer = Answer("verify", as_json=as_json, color=color)
+    given = None
+    if certificate is not None:
+        given = given_certificate(answer, certificate, signature, key)
     exits: list[Exit] = []
     wires: list[dict[str, Any]] = []
     for log in logs:
         # One log at a time is held: many large ones need no more memory than the largest.
-        verdict = Verdict(log, open_log(log))
+        opened = open_log(log)
+        certified = None
+        if given is not None and not isinstance(opened, Rejection):
+            certified = held_against(opened, given)
+        verdict = Verdict(log, opened, certified)
         exits.append(verdict.exit)
         if as_json:
             wires.append(verdict.to_wire())
@@ -131,6 +170,8 @@ def _print(answer: Answer, verdict: Verdict, *, show_all: bool) -> None:
         f"{count(turns_of(opened), 'turn')}, {count(len(session.surface), 'node')}, "
         f"{opened.good_bytes:,} of {count(opened.size, 'byte')} good"
     )
+    if verdict.certified is not None:
+        print_certified(Page(out, full=True), opened, verdict.certified)
     _print_findings(answer, opened.findings, show_all=show_all)
     unknown = opened.unknown_types
     if unknown:

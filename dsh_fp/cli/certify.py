@@ -1,0 +1,90 @@
+"""`dsh-fp certify LOG`: what a log is, in a small document that others can hold it against."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+import click
+from returns.result import Failure
+
+from dsh_fp.cli.answer import Answer, common_options, count, log_argument
+from dsh_fp.cli.exits import Exit
+from dsh_fp.cli.faults import complaint_of, usage_complaint
+from dsh_fp.cli.files import content_of, see_free, write_file
+from dsh_fp.cli.safe import json_safe, one_line
+from dsh_fp.core.certificates import certify
+
+SIGNATURE_SUFFIX: Final = ".sig"
+
+
+@click.command("certify")
+@log_argument
+@click.option("-o", "--output", metavar="FILE", help="Write the certificate there.")
+@click.option("--sign", "key", metavar="KEY", help="Sign FILE with this ed25519 key, as FILE.sig.")
+@click.option("--force", is_flag=True, help="Write over files that are there already.")
+@common_options
+def command(  # noqa: PLR0917  # click passes each option by its name
+    log: str, output: str | None, key: str | None, force: bool, as_json: bool, color: str
+) -> int:
+    """Print a certificate of LOG: digests of its events and of every request, and one root.
+
+    Keep the root, or the whole certificate, where whoever could change the log cannot change
+    it too. `dsh-fp verify LOG --certificate FILE` says later whether the log is still that one;
+    `dsh-fp prove` proves a single request to those who have the root and not the log.
+    """
+    if output is None and (key is not None or force):
+        raise click.UsageError("--sign and --force need -o FILE.")
+    answer = Answer("certify", as_json=as_json, color=color)
+    written = [] if output is None else [output]
+    if key is not None:
+        written.append(f"{output}{SIGNATURE_SUFFIX}")
+    see_free(answer, written, force=force)
+    opened = answer.open(log)
+    certificate = certify(opened.session)
+    text = json_safe(certificate.to_text())
+    signature = None if key is None else _signed(answer, text.encode(), key)
+    if output is not None:
+        write_file(answer, output, text.encode(), force=force)
+    if signature is not None:
+        write_file(answer, written[1], signature, force=force)
+    if as_json:
+        answer.document(
+            certificate=certificate.to_wire(),
+            file=output,
+            signature=written[1] if signature is not None else None,
+        )
+    elif output is None:
+        answer.out.exact((text,))
+    else:
+        out = answer.out
+        name = one_line(opened.header.id, 80)
+        events = count(certificate.events.size, "event")
+        requests = count(certificate.requests.size, "request")
+        out.line(f'session "{name}" is certified: {events}, {requests}', "bold")
+        out.line(f"  root       {certificate.root}")
+        out.line(f"  written    {one_line(output)}")
+        if signature is not None:
+            out.line(f"  signature  {one_line(written[1])}")
+    if not as_json:
+        answer.mention_torn_tail(opened)
+    return Exit.HOLDS
+
+
+def _signed(answer: Answer, content: bytes, key: str) -> bytes:
+    from dsh_fp.signing import sign
+
+    try:
+        made = sign(content, content_of(answer, key))
+    except ImportError as missing:
+        refuse_without_extra(answer, missing)
+    if isinstance(made, Failure):
+        fault = made.failure().at(file=key)
+        what = f"nothing is signed or written: {fault.code.value}"
+        answer.refuse(complaint_of(what, fault), Exit.UNREADABLE)
+    return made.unwrap()
+
+
+def refuse_without_extra(answer: Answer, missing: ImportError) -> NoReturn:
+    """End with how to install what signatures need."""
+    why, _, now = str(missing).partition(": ")
+    answer.refuse(usage_complaint("EXTRA_MISSING", why, f"Install it: {now}"), Exit.USAGE)

@@ -1,0 +1,150 @@
+"""`dsh-fp check-proof PROOF`: what a proof shows, and for which root; no log is needed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import click
+from returns.result import Failure
+
+from dsh_fp.cli.answer import Answer, common_options, count, log_name
+from dsh_fp.cli.certified import given_certificate
+from dsh_fp.cli.exits import Exit
+from dsh_fp.cli.faults import usage_complaint
+from dsh_fp.cli.files import content_of, document_of, refuse_document
+from dsh_fp.cli.page import Page
+from dsh_fp.cli.safe import one_line
+from dsh_fp.core.proofs import Checked, ConsistencyProof, check_proof, digests_of
+
+_ROOT: Final = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
+_UNTRUSTED: Final = (
+    "This root came with the proof itself. Compare it with the one you know the log by, or "
+    "give that: --root HEX or --certificate C."
+)
+_OLD_UNTRUSTED: Final = (
+    "The old root came with the proof itself. Compare it with the one you know the earlier log "
+    "by, or give that: --old-root HEX or --old-certificate C."
+)
+
+
+@click.command("check-proof")
+@click.argument("proof", metavar="PROOF")
+@click.option("--root", metavar="HEX", help="The root that the log is known by.")
+@click.option("--certificate", metavar="C", help="The same, taken from a certificate.")
+@click.option("--old-root", metavar="HEX", help="The root of the earlier log.")
+@click.option("--old-certificate", metavar="C", help="The same, taken from its certificate.")
+@click.option(
+    "--request", metavar="FILE", help="The request proved must be the one of this JSON text."
+)
+@common_options
+def command(  # noqa: PLR0917  # click passes each option by its name
+    proof: str,
+    root: str | None,
+    certificate: str | None,
+    old_root: str | None,
+    old_certificate: str | None,
+    request: str | None,
+    as_json: bool,
+    color: str,
+) -> int:
+    """Say what PROOF shows, without the log it is about.
+
+    A proof holds for a root. Give the root that you trust; without one the answer says which
+    it holds for, and you compare. The exit code is 1 when the proof does not hold.
+    """
+    for one, other, name in (
+        (root, certificate, "--root and --certificate"),
+        (old_root, old_certificate, "--old-root and --old-certificate"),
+    ):
+        if one is not None and other is not None:
+            raise click.UsageError(f"{name} exclude each other.")
+    if [proof, certificate, old_certificate, request].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once.")
+    answer = Answer("check-proof", as_json=as_json, color=color)
+    roots = [_root(answer, *given) for given in ((root, certificate), (old_root, old_certificate))]
+    content = content_of(answer, proof)
+    made = check_proof(document_of(answer, proof, content, "proof"), *roots)
+    if isinstance(made, Failure):
+        fault = made.failure()
+        is_false = fault.data.get("reason") in ("false", "other-root")
+        refuse_document(answer, proof, fault, "proof", Exit.FINDING if is_false else None)
+    checked = made.unwrap()
+    if request is not None:
+        _see_request(answer, checked, request)
+    if as_json:
+        answer.document(**_wire(proof, checked), request_is_given=request is not None)
+        return Exit.HOLDS
+    _print(Page(answer.out, full=True), proof, checked)
+    if request is not None:
+        answer.out.line(f"  text      {one_line(log_name(request))} is that request")
+    return Exit.HOLDS
+
+
+def _see_request(answer: Answer, checked: Checked, file: str) -> None:
+    """End the command unless the text of a file is the request that is proved."""
+    if isinstance(checked.proof, ConsistencyProof):
+        raise click.UsageError("--request is for proofs of a request, this one is of a log.")
+    value = document_of(answer, file, content_of(answer, file), "request")
+    found, proved = digests_of(value), checked.proof.step.digests
+    if found is not None and found == proved:
+        return
+    name = one_line(log_name(file))
+    had = "it is no request" if found is None else f"its digest is {found.request}"
+    was = "not known from the log" if proved is None else proved.request
+    asked = usage_complaint(
+        "OTHER_REQUEST",
+        f"{name} is not the request that is proved: {had}, that one's is {was}",
+        "Give the exact text, as dsh-fp request --text prints it.",
+    )
+    answer.refuse(asked, Exit.FINDING)
+
+
+def _root(answer: Answer, root: str | None, certificate: str | None) -> str | None:
+    if certificate is not None:
+        return given_certificate(answer, certificate).certificate.root
+    if root is not None and not _ROOT.fullmatch(root):
+        raise click.UsageError("a root is 64 hex digits.")
+    return None if root is None else root.lower()
+
+
+def _wire(file: str, checked: Checked) -> dict[str, Any]:
+    proof = checked.proof
+    head = {"file": log_name(file), "verdict": "holds", "kind": checked.kind}
+    given = {"root": proof.root, "root_is_given": checked.root_is_given}
+    if isinstance(proof, ConsistencyProof):
+        old = {"old_root": proof.old.root, "old_root_is_given": checked.old_root_is_given}
+        sizes = {"events": proof.new.events.size, "old_events": proof.old.events.size}
+        return {**head, **given, **old, **sizes}
+    sizes = {"events": proof.events.size, "requests": proof.requests.size}
+    return {**head, **given, **sizes, "index": proof.index, "step": proof.step.to_wire()}
+
+
+def _print(page: Page, file: str, checked: Checked) -> None:
+    proof, out = checked.proof, page.out
+    holds = out.paint("HOLDS", "good" if checked.is_anchored else "warn")
+    name = one_line(log_name(file))
+    if isinstance(proof, ConsistencyProof):
+        old, new = proof.old.events.size, proof.new.events.size
+        page.line(f"{holds}     {name}: {count(new, 'event')} begin with the earlier {old:,}")
+        page.line(f"  old root  {proof.old.root}{_trust(checked.old_root_is_given)}")
+    else:
+        step = proof.step
+        place = f"number {proof.index + 1:,} of {count(proof.requests.size, 'request')}"
+        page.line(f"{holds}     {name}: the request of {one_line(step.name)} is in the log")
+        page.line(f"  place     {place}, in {count(proof.events.size, 'event')}")
+        if step.digests is None:
+            page.line(f"  request   not known: {step.fault}")
+        else:
+            page.line(f"  request   {step.digests.request}")
+            page.line(f"  header    {step.digests.header}")
+            page.line(f"  messages  {step.digests.messages}")
+    page.line(f"  root      {proof.root}{_trust(checked.root_is_given)}")
+    if not checked.root_is_given:
+        page.wrapped(_UNTRUSTED, 12, lead="  note")
+    if isinstance(proof, ConsistencyProof) and not checked.old_root_is_given:
+        page.wrapped(_OLD_UNTRUSTED, 12, lead="  note")
+
+
+def _trust(is_given: bool) -> str:
+    return " as given" if is_given else ""
