@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dsh_fp.core.assembly import EMPTY_ASSEMBLY, Assembled, Assembly, assemble
+    from dsh_fp.core.caching import PromptCaching, prompt_caching
+    from dsh_fp.core.certificates import Certificate, CertifiedStep, certificate_of, certify
     from dsh_fp.core.chains import RequestDigests
+    from dsh_fp.core.changes import RequestDifference
     from dsh_fp.core.content import ContentDigests, content_digests
+    from dsh_fp.core.differences import diff_requests
     from dsh_fp.core.digests import event_digest, message_digest, session_digest
+    from dsh_fp.core.endings import Ending, parse_endings
     from dsh_fp.core.events import (
         Event,
         SessionHeader,
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
         headers_equal,
         next_header_event,
     )
+    from dsh_fp.core.json_paths import Difference, first_difference
     from dsh_fp.core.log import EventLog
     from dsh_fp.core.lossless import (
         MAX_DEPTH,
@@ -41,15 +47,28 @@ if TYPE_CHECKING:
         thaw,
         to_text,
     )
+    from dsh_fp.core.origins import Origins, SessionOrigins, request_origins
     from dsh_fp.core.pairing import can_collapse, is_balanced_cut
     from dsh_fp.core.projection import derive_messages, project
+    from dsh_fp.core.proofs import (
+        Checked,
+        ConsistencyProof,
+        InclusionProof,
+        check_proof,
+        prove_extension,
+        prove_request,
+    )
     from dsh_fp.core.reducer import CHECKS, State, fold, reduce
     from dsh_fp.core.rejection import Code, Rejection
     from dsh_fp.core.repair import interrupted_turn_closers
+    from dsh_fp.core.replay import Divergence, Replay
     from dsh_fp.core.requests import PastRequest, past_requests
+    from dsh_fp.core.script import ModelCall, Script, script_of
     from dsh_fp.core.session import Guard, Session, Tokens, Usage
+    from dsh_fp.core.session_differences import SessionDifference, diff_sessions
     from dsh_fp.core.surface import Node, Replacement, Surface, SurfaceFold, fold_surface
     from dsh_fp.core.trace import TraceState, fold_trace, strict, trace_violations
+    from dsh_fp.core.verifying import Comparison, Mismatch, compare_certificate
     from dsh_fp.core.vocabulary import (
         STANDARD,
         Field,
@@ -61,6 +80,7 @@ if TYPE_CHECKING:
         Vocabulary,
     )
     from dsh_fp.rejected import Rejected, unwrap
+    from dsh_fp.replay_model import Diverged, ModelThrew, NeverEnded, ReplayModel
     from dsh_fp.storage.backend import Backend, Listing, Stored, Writer
     from dsh_fp.storage.following import follow
     from dsh_fp.storage.jsonl import LogFile, encode_log, read, scan_log
@@ -106,6 +126,21 @@ _HOMES = {
     "dsh_fp.storage.sqlite_backend": "SqliteBackend",
     "dsh_fp.store.notices": "Contained",
     "dsh_fp.store.sessions": "LiveSession Owner SessionStore",
+    "dsh_fp.core.json_paths": "Difference first_difference",
+    "dsh_fp.core.origins": "Origins SessionOrigins request_origins",
+    "dsh_fp.core.changes": "RequestDifference",
+    "dsh_fp.core.differences": "diff_requests",
+    "dsh_fp.core.session_differences": "SessionDifference diff_sessions",
+    "dsh_fp.core.caching": "PromptCaching prompt_caching",
+    "dsh_fp.core.certificates": "Certificate CertifiedStep certificate_of certify",
+    "dsh_fp.core.verifying": "Comparison Mismatch compare_certificate",
+    "dsh_fp.core.proofs": (
+        "Checked ConsistencyProof InclusionProof check_proof prove_extension prove_request"
+    ),
+    "dsh_fp.core.script": "ModelCall Script script_of",
+    "dsh_fp.core.endings": "Ending parse_endings",
+    "dsh_fp.core.replay": "Divergence Replay",
+    "dsh_fp.replay_model": "Diverged ModelThrew NeverEnded ReplayModel",
     "dsh_fp.rejected": "Rejected unwrap",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -117,17 +152,27 @@ __all__ = [
     "Backend",
     "Batches",
     "CHECKS",
+    "Certificate",
+    "CertifiedStep",
+    "Checked",
     "Code",
+    "Comparison",
+    "ConsistencyProof",
     "Contained",
     "ContentDigests",
+    "Difference",
+    "Diverged",
+    "Divergence",
     "EMPTY_ASSEMBLY",
     "EachEvent",
+    "Ending",
     "Event",
     "EventLog",
     "Field",
     "Frame",
     "Guard",
     "HeaderEvent",
+    "InclusionProof",
     "Json",
     "JsonArray",
     "JsonObject",
@@ -139,18 +184,30 @@ __all__ = [
     "MAX_DEPTH",
     "MemoryBackend",
     "MessageRule",
+    "Mismatch",
+    "ModelCall",
+    "ModelThrew",
+    "NeverEnded",
     "Node",
+    "Origins",
     "Owner",
     "PastRequest",
+    "PromptCaching",
     "Recorder",
     "Rejected",
     "Rejection",
     "Replacement",
+    "Replay",
+    "ReplayModel",
+    "RequestDifference",
     "RequestDigests",
     "Role",
     "STANDARD",
+    "Script",
     "Session",
+    "SessionDifference",
     "SessionHeader",
+    "SessionOrigins",
     "SessionStore",
     "SqliteBackend",
     "State",
@@ -168,15 +225,22 @@ __all__ = [
     "bucket_name",
     "can_collapse",
     "canonical_header",
+    "certificate_of",
+    "certify",
+    "check_proof",
+    "compare_certificate",
     "content_digests",
     "decode_event",
     "decode_event_text",
     "decode_segment",
     "derive_messages",
     "diff_headers",
+    "diff_requests",
+    "diff_sessions",
     "encode_log",
     "encode_segment",
     "event_digest",
+    "first_difference",
     "fold",
     "fold_header",
     "fold_surface",
@@ -190,11 +254,17 @@ __all__ = [
     "message_digest",
     "next_header_event",
     "parse",
+    "parse_endings",
     "past_requests",
     "project",
+    "prompt_caching",
+    "prove_extension",
+    "prove_request",
     "read",
     "reduce",
+    "request_origins",
     "scan_log",
+    "script_of",
     "session_digest",
     "session_header",
     "snapshot",
