@@ -1,6 +1,6 @@
-"""Write garden-capture.jsonl: what a proxy beside the garden session could have recorded.
+"""Write garden-capture.ndjson: what a proxy beside the garden session could have recorded.
 
-    python examples/make_capture.py            writes examples/garden-capture.jsonl
+    python examples/make_capture.py            writes examples/garden-capture.ndjson
     python examples/make_capture.py --check    says whether the file is what this writes
 
 The bodies are what the log says was sent, with what makes a capture worth checking: the proxy
@@ -19,7 +19,7 @@ from dsh_fp.wire.chat_completions import encode_chat_body
 from dsh_fp.wire.compaction import compactions
 
 LOG: Final = Path(__file__).with_name("garden.jsonl")
-CAPTURE: Final = Path(__file__).with_name("garden-capture.jsonl")
+CAPTURE: Final = Path(__file__).with_name("garden-capture.ndjson")
 
 SUMMARIZER: Final = "Sum up this talk between a gardener and Mira. Keep crops, beds and dates."
 NAMING: Final = {

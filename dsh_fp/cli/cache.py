@@ -87,9 +87,9 @@ def _wire_of_break(broken: CacheBreak) -> dict[str, Any]:
 
 def _wire_of_usage(usage: CacheUsage) -> dict[str, Any]:
     return {
-        "inputTokens": usage.input_tokens,
-        "cacheReadTokens": usage.cache_read_tokens,
-        "cacheWriteTokens": usage.cache_write_tokens,
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
     }
 
 

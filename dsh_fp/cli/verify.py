@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import click
 
 from dsh_fp.cli.answer import Answer, common_options, count, log_name, open_log
-from dsh_fp.cli.certified import Certified, given_certificate, held_against, print_certified
 from dsh_fp.cli.exits import Exit, gravest
 from dsh_fp.cli.faults import complaint_of, exit_of, place_of, tell, wire_of
 from dsh_fp.cli.page import Page
 from dsh_fp.cli.safe import one_line, wrapped
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.storage.jsonl import LogFile
+
+if TYPE_CHECKING:
+    from dsh_fp.cli.certified import Certified
 
 SHOWN_PER_CODE: Final = 20
 SHOWN_TYPES: Final = 8
@@ -113,6 +115,8 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     answer = Answer("verify", as_json=as_json, color=color)
     given = None
     if certificate is not None:
+        from dsh_fp.cli.certified import given_certificate
+
         given = given_certificate(answer, certificate, signature, key)
     exits: list[Exit] = []
     wires: list[dict[str, Any]] = []
@@ -121,6 +125,8 @@ def command(  # noqa: PLR0917  # click passes each option by its name
         opened = open_log(log)
         certified = None
         if given is not None and not isinstance(opened, Rejection):
+            from dsh_fp.cli.certified import held_against
+
             certified = held_against(opened, given)
         verdict = Verdict(log, opened, certified)
         exits.append(verdict.exit)
@@ -171,6 +177,8 @@ def _print(answer: Answer, verdict: Verdict, *, show_all: bool) -> None:
         f"{opened.good_bytes:,} of {count(opened.size, 'byte')} good"
     )
     if verdict.certified is not None:
+        from dsh_fp.cli.certified import print_certified
+
         print_certified(Page(out, full=True), opened, verdict.certified)
     _print_findings(answer, opened.findings, show_all=show_all)
     unknown = opened.unknown_types

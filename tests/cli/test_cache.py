@@ -44,9 +44,9 @@ def test_the_document_holds_it_all() -> None:
     assert third["broken_by"]["event"]["seq"] == 36
     assert third["broken_by"]["line"] == 4
     assert third["usage"] == {
-        "inputTokens": 148,
-        "cacheReadTokens": 508,
-        "cacheWriteTokens": None,
+        "input_tokens": 148,
+        "cache_read_tokens": 508,
+        "cache_write_tokens": None,
     }
     assert third["predicted_cache_read_tokens"] == round(656 * 152 / 2034)
 

@@ -1,0 +1,1 @@
+"""Provider bodies: what a past request was on the wire, and what was captured there."""

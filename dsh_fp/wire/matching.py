@@ -1,0 +1,220 @@
+"""Captured bodies judged by what the logs say was sent: equal, or where they differ first.
+
+In here: the verdict on each capture. Which request a capture belongs to is the business of
+`aligning`, how a request becomes a body that of its encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
+
+import attrs
+
+from dsh_fp.core.events import Event
+from dsh_fp.core.json_paths import Difference, first_difference
+from dsh_fp.core.lossless import AnyJson
+from dsh_fp.core.rejection import Rejection
+from dsh_fp.wire.aligning import Alignment, Due, Pair, Seen
+from dsh_fp.wire.captures import Capture, Captured, Place, Skipped
+from dsh_fp.wire.compaction import system_of
+from dsh_fp.wire.expected import COMPACTION, SYSTEM_TEXT, Expected, purpose_of
+from dsh_fp.wire.sketches import NO_LIST, Sketch, Sketches
+
+Word = Literal["equal", "differs", "unexpected", "unknown", "unreadable"]
+"""What is said of a capture: `unknown` where a request corresponds but the log does not tell
+its body, `unexpected` where none corresponds, `unreadable` where the capture has no body."""
+
+OTHER_SESSION: Final = "none of the logs is of the session it names"
+NOT_TOLD: Final = "the log does not tell what was sent there"
+LEFT_OUT: Final = "the message expected here was left out; the next one stands in its place"
+PUT_IN: Final = "a message that the log does not have was put in here"
+
+_NOWHERE: Final = -1  # the place of a session that none of the logs is of
+
+
+@attrs.frozen(eq=False)
+class Verdict:
+    """What is found out about one captured request.
+
+    `expected` is the request it belongs to. Where it differs, `difference` is the first in the
+    order of the text and `event` the one that put the expected value there, None where no
+    event did: the adapter's fixed words, options, a message behind the last one.
+
+    Shapes:  taken_from_body names what no log holds and was taken as the capture has it.
+    Units:   index counts the captures from 0.
+    """
+
+    index: int
+    place: Place
+    verdict: Word
+    expected: Expected | None = None
+    fault: Rejection | None = None
+    difference: Difference | None = None
+    event: Event | None = None
+    taken_from_body: tuple[str, ...] = ()
+    repeat: bool = False
+    out_of_order: bool = False
+    note: str | None = None
+
+
+@attrs.frozen(eq=False)
+class Matched:
+    """The verdicts on all captures, the requests that none belongs to, and what was passed over.
+
+    Law:     a_planted_change_is_found_where_it_is.
+    Source:  docs/reference/wire.md, "Verdicts".
+    """
+
+    verdicts: tuple[Verdict, ...]
+    not_captured: tuple[Expected, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def equal(self) -> int:
+        """How many captures equal what the logs say was sent."""
+        return sum(verdict.verdict == "equal" for verdict in self.verdicts)
+
+
+def match_captures(
+    sessions: Sequence[Sequence[Expected]],
+    captures: Iterable[Captured],
+    given: Mapping[str, AnyJson] | None = None,
+) -> Matched:
+    """A verdict on each capture, given what is expected of each session.
+
+    `given` are values for what no log holds: keys of the body, and `system` for the system
+    text of compactions. What is not given is taken from each body, and named in its verdict.
+    The captures are read once; what their bodies share is held once.
+
+    Cost:    the text of the captures and of the logs; a message that is sent again, a number.
+    Law:     a_faithful_capture_is_equal_throughout.
+    Source:  docs/reference/wire.md, "Matching".
+    """
+    return _Judge(sessions, given or {}).judge(captures)
+
+
+class _Judge:
+    """One comparison of captures with what is expected."""
+
+    def __init__(
+        self, sessions: Sequence[Sequence[Expected]], given: Mapping[str, AnyJson]
+    ) -> None:
+        self._given = given
+        free = frozenset[str]().union(
+            *(one.encoding.free for each in sessions for one in each if one.encoding is not None)
+        )
+        self._sketches = Sketches(free - {SYSTEM_TEXT} - set(given))
+        self._sessions = [[self._due(one) for one in each] for each in sessions]
+        self._places = {each[0].session_id: place for place, each in enumerate(sessions) if each}
+
+    def _due(self, expected: Expected) -> Due:
+        encoding = expected.encoding
+        if encoding is None:
+            return Due(expected, None)
+        return Due(expected, self._sketches.sketch(encoding.body(self._given), keep=True))
+
+    def judge(self, captures: Iterable[Captured]) -> Matched:
+        """The verdicts."""
+        skipped: list[Skipped] = []
+        # Only what is needed of a capture is kept: its body is numbers from here on.
+        kept: list[tuple[Capture, Seen | None]] = []
+        for captured in captures:
+            if isinstance(captured, Skipped):
+                skipped.append(captured)
+                continue
+            seen = self._seen(len(kept), captured)
+            kept.append((attrs.evolve(captured, body=None), seen))
+        alignment = Alignment(self._sketches, self._sessions)
+        alignment.find([seen for _, seen in kept if seen is not None and seen.session != _NOWHERE])
+        verdicts = [
+            self._verdict(index, capture, seen, alignment.pairs.get(index))
+            for index, (capture, seen) in enumerate(kept)
+        ]
+        return Matched(tuple(verdicts), tuple(alignment.missed()), tuple(skipped))
+
+    def _seen(self, index: int, capture: Capture) -> Seen | None:
+        body = capture.body
+        if body is None:
+            return None
+        hinted = capture.purpose == COMPACTION
+        purpose = COMPACTION if hinted else purpose_of(body)
+        named = capture.session
+        session = None if named is None else self._places.get(named, _NOWHERE)
+        return Seen(index, self._sketches.sketch(body), session, purpose, not hinted)
+
+    def _verdict(
+        self, index: int, capture: Capture, seen: Seen | None, pair: Pair | None
+    ) -> Verdict:
+        place = capture.place
+        if seen is None:
+            return Verdict(index, place, "unreadable", fault=capture.fault)
+        if pair is None:
+            note = OTHER_SESSION if seen.session == _NOWHERE else None
+            return Verdict(index, place, "unexpected", note=note)
+        expected = pair.due.expected
+        if pair.due.sketch is None:
+            return Verdict(
+                index,
+                place,
+                "unknown",
+                expected,
+                fault=expected.fault,
+                repeat=pair.repeat,
+                note=NOT_TOLD,
+            )
+        taken, difference, event, note = self._compare(seen.sketch, pair.due.sketch, expected)
+        return Verdict(
+            index,
+            place,
+            "equal" if difference is None else "differs",
+            expected,
+            difference=difference,
+            event=event,
+            taken_from_body=taken,
+            repeat=pair.repeat,
+            out_of_order=pair.out_of_order,
+            note=note,
+        )
+
+    def _compare(
+        self, got: Sketch, due: Sketch, expected: Expected
+    ) -> tuple[tuple[str, ...], Difference | None, Event | None, str | None]:
+        """What was taken from the body, the first difference, its event, and more about it."""
+        encoding = expected.encoding
+        assert encoding is not None  # or there would be no sketch of it
+        sketches = self._sketches
+        frame = sketches.frame(got)
+        taken: dict[str, AnyJson] = {
+            key: value
+            for key, value in frame.items()
+            if key in encoding.free and key != SYSTEM_TEXT and key not in self._given
+        }
+        if SYSTEM_TEXT in encoding.free and SYSTEM_TEXT not in self._given:
+            system = system_of(sketches.body(got))
+            if system is not None:
+                taken[SYSTEM_TEXT] = system
+        values = {**self._given, **taken}
+        if taken:
+            due = sketches.sketch(encoding.body(values), keep=True)
+        names = tuple(taken)
+        if got.frame == due.frame and got.at == due.at:
+            return names, None, None, None
+        difference = first_difference(sketches.body(due), sketches.body(got))
+        assert difference is not None  # the texts are not equal
+        event = encoding.event_at(difference.steps, difference.offset, values)
+        return names, difference, event, self._note(got, due, difference)
+
+    def _note(self, got: Sketch, due: Sketch, difference: Difference) -> str | None:
+        """Whether a message was left out or put in, where that is what the difference comes to."""
+        match difference.steps:
+            case ("messages", int(place), *_) if NO_LIST not in (got.at, due.at):
+                numbers = self._sketches.lists.numbers
+                ours, theirs = numbers(due.at), numbers(got.at)
+                if ours[place + 1 : place + 2] == theirs[place : place + 1] != []:
+                    return LEFT_OUT
+                if ours[place : place + 1] == theirs[place + 1 : place + 2] != []:
+                    return PUT_IN
+            case _:
+                pass
+        return None

@@ -1,0 +1,1 @@
+"""Provider bodies, captures, and the two compared."""
