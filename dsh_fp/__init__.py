@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dsh_fp.core.assembly import EMPTY_ASSEMBLY, Assembled, Assembly, assemble
+    from dsh_fp.core.bisecting import bisect, boundaries
     from dsh_fp.core.caching import PromptCaching, prompt_caching
     from dsh_fp.core.certificates import Certificate, CertifiedStep, certificate_of, certify
     from dsh_fp.core.chains import RequestDigests
@@ -79,11 +80,13 @@ if TYPE_CHECKING:
         TypeRule,
         Vocabulary,
     )
+    from dsh_fp.core.what_if import Drop, Insert, Replace, RequestChange, WhatIf, what_if
+    from dsh_fp.formats.reading import read
     from dsh_fp.rejected import Rejected, unwrap
     from dsh_fp.replay_model import Diverged, ModelThrew, NeverEnded, ReplayModel
     from dsh_fp.storage.backend import Backend, Listing, Stored, Writer
     from dsh_fp.storage.following import follow
-    from dsh_fp.storage.jsonl import LogFile, encode_log, read, scan_log
+    from dsh_fp.storage.jsonl import LogFile, encode_log, scan_log
     from dsh_fp.storage.jsonl_backend import JsonlBackend
     from dsh_fp.storage.memory_backend import MemoryBackend
     from dsh_fp.storage.paths import bucket_name, decode_segment, encode_segment, log_path
@@ -116,7 +119,8 @@ _HOMES = {
     "dsh_fp.core.chains": "RequestDigests",
     "dsh_fp.core.content": "ContentDigests content_digests",
     "dsh_fp.core.requests": "PastRequest past_requests",
-    "dsh_fp.storage.jsonl": "LogFile encode_log read scan_log",
+    "dsh_fp.formats.reading": "read",
+    "dsh_fp.storage.jsonl": "LogFile encode_log scan_log",
     "dsh_fp.storage.paths": "bucket_name decode_segment encode_segment log_path",
     "dsh_fp.storage.backend": "Backend Listing Stored Writer",
     "dsh_fp.storage.following": "follow",
@@ -141,6 +145,8 @@ _HOMES = {
     "dsh_fp.core.endings": "Ending parse_endings",
     "dsh_fp.core.replay": "Divergence Replay",
     "dsh_fp.replay_model": "Diverged ModelThrew NeverEnded ReplayModel",
+    "dsh_fp.core.what_if": "Drop Insert Replace RequestChange WhatIf what_if",
+    "dsh_fp.core.bisecting": "bisect boundaries",
     "dsh_fp.rejected": "Rejected unwrap",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -163,6 +169,7 @@ __all__ = [
     "Difference",
     "Diverged",
     "Divergence",
+    "Drop",
     "EMPTY_ASSEMBLY",
     "EachEvent",
     "Ending",
@@ -173,6 +180,7 @@ __all__ = [
     "Guard",
     "HeaderEvent",
     "InclusionProof",
+    "Insert",
     "Json",
     "JsonArray",
     "JsonObject",
@@ -196,9 +204,11 @@ __all__ = [
     "Recorder",
     "Rejected",
     "Rejection",
+    "Replace",
     "Replacement",
     "Replay",
     "ReplayModel",
+    "RequestChange",
     "RequestDifference",
     "RequestDigests",
     "Role",
@@ -219,9 +229,12 @@ __all__ = [
     "TypeRule",
     "Usage",
     "Vocabulary",
+    "WhatIf",
     "Writer",
     "apply_delta",
     "assemble",
+    "bisect",
+    "boundaries",
     "bucket_name",
     "can_collapse",
     "canonical_header",
@@ -273,6 +286,7 @@ __all__ = [
     "to_text",
     "trace_violations",
     "unwrap",
+    "what_if",
 ]
 
 

@@ -31,7 +31,10 @@ GROUPS: Final[Mapping[Code, tuple[str, str]]] = MappingProxyType(
         Code.META_INVALID: ("Session headers and boundaries", "session-header.md"),
         Code.SEQ_NOT_INCREASING: ("Nesting of turns and steps", "trace-rules.md"),
         Code.PAIRING_CORRUPT: ("Tool pairing and chunk assembly", "tool-pairing.md"),
+        Code.EDIT_INVALID: ("Edits of a log", "what-if.md"),
+        Code.RULE_INVALID: ("Redaction", "redaction.md"),
         Code.FILE_UNREADABLE: ("Files and paths", "files.md"),
+        Code.CERTIFICATE_INVALID: ("Certificates, proofs, signatures", "certificates.md"),
         Code.TORN_TAIL: ("Findings in a file that could be read", "files.md"),
     }
 )

@@ -21,21 +21,48 @@ from dsh_fp.cli.safe import one_line
 NAME: Final = "dsh-fp"
 _SHOWN_OF_USAGE: Final = 300
 
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+SECTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
-        "verify": "Say of each log whether it holds, and what is wrong where.",
-        "show": "Print a log as a readable transcript.",
-        "messages": "Print what the model sees, and which event brought each message there.",
-        "header": "Print the request header in force, and since when it is.",
-        "requests": "List every request that was sent to the model, one row a step.",
-        "request": "Print one request as it was sent.",
-        "digest": "Print fingerprints of a log's content and of every request.",
-        "script": "List a log's model calls, as a replay gives them in place of a model.",
-        "ls": "List the sessions of a store, one row each.",
-        "resume-check": "Say what resuming a log would change, changing nothing.",
-        "repair": "Cut what a crash left in a log and close its turn; shows it first.",
-        "schema": "Print the JSON Schema of what a command prints with --json.",
+        "Look into a log": {
+            "verify": "Say whether logs hold, and what is wrong where.",
+            "show": "Print a log as a readable transcript.",
+            "messages": "Print what the model sees, and who brought it there.",
+            "header": "Print the request header in force, and since when.",
+            "requests": "List every request, one row a step.",
+            "request": "Print one request as it was sent.",
+        },
+        "Prove what was sent": {
+            "digest": "Print fingerprints of content and requests.",
+            "certify": "Write a certificate: digests of events and requests, and one root.",
+            "prove": "Prove that a request is in a log, or that a log extends another.",
+            "check-proof": "Say what a proof shows, and for which root.",
+            "check-wire": "Compare captured request bodies with what was sent.",
+        },
+        "Find what changed": {
+            "diff": "Compare two requests, or two logs, down to the event.",
+            "cache": "Say what a prompt cache can have kept, and what broke it.",
+            "what-if": "Say which requests change when events are others.",
+            "bisect": "Find the first prefix for which a command fails.",
+            "minimise": "Leave out of a log what a command needs not to fail.",
+        },
+        "Use it as a model or an oracle": {
+            "script": "List the model calls, as a replay gives them.",
+            "conform": "Judge another implementation by the laws.",
+        },
+        "Stored sessions": {
+            "ls": "List the sessions of a store, one row each.",
+            "resume-check": "Say what resuming would change, changing nothing.",
+            "repair": "Close what a crash cut; shows it first.",
+        },
+        "For programs": {
+            "schema": "Print the JSON Schema of a command's --json.",
+        },
     }
+)
+"""The commands with a line each, as the help lists them."""
+
+COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {name: line for section in SECTIONS.values() for name, line in section.items()}
 )
 
 
@@ -55,8 +82,10 @@ class Program(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in the help, with none of them loaded."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        longest = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(longest), line) for name, line in section.items()])
 
     def main(  # type: ignore[override]  # it answers an int where click answers anything
         self,

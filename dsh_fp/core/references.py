@@ -6,8 +6,11 @@ compaction plugin name any. Call ids stand in content blocks, stream chunks and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
+
+from msgspec import Raw
 
 from dsh_fp.core.events import UNSET, Event, is_seq, new_event
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object
@@ -25,17 +28,41 @@ def renumbered(event: Event, seq: int, renumber: Renumber) -> Event:
     sources that would be left empty is left out. A replacement keeps a place that is gone,
     as the seq it had: the caller decides what becomes of it.
     """
+    moved = _moved(event, seq)
+    if moved is not None:
+        return moved
+    value = event.stored_value  # decoded apart: the event itself need not keep it decoded
     sources: AnyJson = UNSET
-    if event.has_sources:
-        sources = listed_renumbered(event.source_event_seqs, renumber)
-        if sources == () and event.source_event_seqs != ():
+    if "sourceEventSeqs" in value:
+        sources = listed_renumbered(value["sourceEventSeqs"], renumber)
+        if sources == () and value["sourceEventSeqs"] != ():
             sources = UNSET
     op: AnyJson = UNSET
-    if event.has_surface_op:
-        op = range_renumbered(event.surface_op, renumber)
-    data = payload_renumbered(event.type, event.data, renumber)
-    order = event.key_order
+    if "surfaceOp" in value:
+        op = range_renumbered(value["surfaceOp"], renumber)
+    data = payload_renumbered(event.type, value["data"], renumber)
+    order = tuple(value)
     return new_event(event.type, seq, event.time, data, sources=sources, op=op, order=order)
+
+
+_OPENING: Final = re.compile(rb'\{"type":"[^"\\]*","seq":(?P<seq>\d+),"time":\d+,"data":')
+_ENDINGS: Final = (b"}", b',"surfaceOp":"append"}')
+
+
+def _moved(event: Event, seq: int) -> Event | None:
+    """The event at another seq, undecoded, if it plainly names no other; else None.
+
+    Told from its line: most of a log is chunks as their writer spells them.
+    """
+    line, data = event.line, event.stored_data
+    if line is None or type(data) is not Raw or event.type == SUMMARY:
+        return None
+    opening = _OPENING.match(line)
+    if opening is None or line[opening.end() :] not in [bytes(data) + end for end in _ENDINGS]:
+        return None
+    start, stop = opening.span("seq")
+    text: AnyJson = line[:start] + str(seq).encode() + line[stop:]
+    return Event(event.type, seq, event.time, data, event.stored_sources, event.stored_op, text)
 
 
 def payload_renumbered(type: str, data: AnyJson, renumber: Renumber) -> AnyJson:
