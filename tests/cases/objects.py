@@ -16,7 +16,7 @@ from returns.result import Failure
 import dsh_fp
 from tests.cases.loads import rewritten
 from tests.cases.verdicts import Ask, Finding, Findings, Known, by_key, holds, not_looked_at, same
-from tests.conformance.asking import must
+from tests.conformance.asking import frozen, must
 from tests.conformance.loading import json_of_text
 
 PROTOCOLS: Final = (2, pickle.HIGHEST_PROTOCOL)
@@ -87,21 +87,44 @@ def pickle_error(ask: Ask) -> Findings:
         for name, made in (("copy", copy.copy(error)), ("deepcopy", copy.deepcopy(error))):
             yield from _same_error(name, error, made)
     if expect.pop("every_public_error_class", False):
-        for kind in public_error_classes():
-            one = kind(rejection)
+        for one in one_of_each_error(rejection):
             for protocol in protocols:
                 made = pickle.loads(pickle.dumps(one, protocol))
-                yield from _same_error(f"{kind.__name__} by protocol {protocol}", one, made)
+                name = f"{type(one).__name__} by protocol {protocol}"
+                yield holds(f"{name}: the same class", type(made) is type(one))
+                mine, theirs = (getattr(each, "rejection", each.args) for each in (one, made))
+                yield holds(f"{name}: the same fields", mine == theirs)
+                yield same(f"{name}: text", str(one), str(made))
     known: Known = {"str_is_the_same": lambda: str(pickle.loads(pickle.dumps(error)))}
     if expect.get("str_is_the_same") is True:
         expect["str_is_the_same"] = str(error)
     yield from by_key(expect, known)
 
 
-def public_error_classes() -> tuple[type[BaseException], ...]:
-    """Every exception class among the library's public names."""
+def one_of_each_error(rejection: Any) -> list[BaseException]:
+    """An error of every exception class among the library's public names."""
+    made: dict[type[BaseException], BaseException] = {
+        dsh_fp.Rejected: dsh_fp.Rejected(rejection),
+        dsh_fp.Diverged: _diverged(),
+        dsh_fp.ModelThrew: dsh_fp.ModelThrew(frozen({"name": "E", "message": "no"}), "turn 1"),
+        dsh_fp.NeverEnded: dsh_fp.NeverEnded("turn 1, step 1"),
+    }
     values = [getattr(dsh_fp, name) for name in dsh_fp.__all__]
-    return tuple(one for one in values if isinstance(one, type) and issubclass(one, BaseException))
+    kinds = [one for one in values if isinstance(one, type) and issubclass(one, BaseException)]
+    return [made[kind] for kind in kinds]
+
+
+def _diverged() -> BaseException:
+    """What a replay raises at a request that is not the recorded one."""
+    header = {"header": {"config": {"model": "m"}}, "reason": "initial"}
+    session = must(dsh_fp.Session.create())
+    for kind, data in (("step/start", {"turn": 1, "step": 1}), ("request/header", header)):
+        session = must(session.append(kind, data, time=1))
+    try:
+        dsh_fp.ReplayModel(session, check=True).complete({"model": "other", "messages": []})
+    except dsh_fp.Diverged as diverged:
+        return diverged
+    raise AssertionError("another request is not noticed")
 
 
 def _same_error(name: str, error: Any, made: Any) -> Iterator[Finding]:

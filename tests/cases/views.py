@@ -251,27 +251,7 @@ def _counts(sums: Any) -> Known:
     return {wire: partial(getattr, sums, name) for wire, name in names.items()}
 
 
-def content_digest(ask: Ask) -> Findings:
-    """Whether logs hold the same content, whenever and by whatever name it was recorded."""
-    sessions = [must(ask.inputs.log(path)).session for path in ask.inputs.paths(ask.check)]
-    told = [dsh_fp.content_digests(session) for session in sessions]
-    known: Known = {
-        "equal": lambda: len({one.content for one in told}) == 1,
-        "event_digest_equal": lambda: len({one.events for one in told}) == 1,
-    }
-    yield from by_key(ask.expect, known)
-
-
-def digest_of_raw_events(ask: Ask) -> Findings:
-    """Whether logs hold the same events, times and ids included."""
-    sessions = [must(ask.inputs.log(path)).session for path in ask.inputs.paths(ask.check)]
-    told = {tuple(map(dsh_fp.event_digest, session.events)) for session in sessions}
-    yield from by_key(ask.expect, {"equal": lambda: len(told) == 1})
-
-
 VIEWS: Final = {
-    "content-digest": content_digest,
-    "digest-of-file-or-raw-events": digest_of_raw_events,
     "messages": messages,
     "surface": surface,
     "replacements": replacements,
