@@ -45,7 +45,7 @@ BAD_SOURCES: tuple[Any, ...] = (None, {}, "0", [True], [0.5], [-1], [2**53])
 def broken_logs(draw: st.DrawFn, code: str) -> list[Any]:
     """A log whose last event is refused with this code, and no earlier one is."""
     log = _with_nodes(draw(loose_logs(max_moves=6)))
-    return [*log, draw(_event(code, accepted(log)))]
+    return [*log, draw(broken_events(code, accepted(log)))]
 
 
 def _with_nodes(log: Log) -> Log:
@@ -58,7 +58,11 @@ def _with_nodes(log: Log) -> Log:
 
 
 @st.composite
-def _event(draw: st.DrawFn, code: str, book: Book) -> Any:
+def broken_events(draw: st.DrawFn, code: str, book: Book) -> Any:
+    """An event that a log refuses with this code.
+
+    The log has an event; for the codes of replacements, two nodes.
+    """
     here = len(book.events)
     note = {"type": "plugin/note", "seq": here, "time": 0, "data": None}
     said = {"type": "user/message", "seq": here, "time": 0, "data": {}, "surfaceOp": "append"}
@@ -122,8 +126,9 @@ def _replacement(draw: st.DrawFn, code: str, book: Book) -> dict[str, Any]:
             start, end = end, start
         case _:
             assert code == "REPLACE_UNCITED"
-            ends = st.sampled_from([start, end])
-            left = draw(st.lists(ends, min_size=1, max_size=2, unique=True))
+            run = surface[place : draw(st.integers(place + 2, len(surface)))]
+            end = run[-1]
+            left = draw(st.lists(st.sampled_from(run), min_size=1, max_size=2, unique=True))
             others = [seq for seq in range(here) if seq not in left]
             op = {"op": "replace", "start": start, "end": end}
             return {"surfaceOp": op, "sourceEventSeqs": others}

@@ -299,8 +299,8 @@ class Writer:
 
 
 @cache
-def turn_moves() -> st.SearchStrategy[Move]:
-    """Moves of logs that keep the rules of turns and steps."""
+def turn_moves(kinds: tuple[str, ...] = TURN_MOVES) -> st.SearchStrategy[Move]:
+    """Moves of logs that keep the rules of turns and steps: of all kinds, or of these."""
     content = st.fixed_dictionaries({"content": payloads.contents()})
     needs: dict[str, st.SearchStrategy[Any]] = {
         "think": st.fixed_dictionaries(
@@ -315,7 +315,7 @@ def turn_moves() -> st.SearchStrategy[Move]:
         "todo": st.fixed_dictionaries({"todos": payloads.todo_lists()}),
         "note": st.fixed_dictionaries({"note": payloads.values()}),
     }
-    return st.one_of(*(_moves_of(kind, needs.get(kind, content)) for kind in TURN_MOVES))
+    return st.one_of(*(_moves_of(kind, needs.get(kind, content)) for kind in kinds))
 
 
 def _moves(kind: st.SearchStrategy[Move], most: int) -> st.SearchStrategy[list[Move]]:
@@ -350,6 +350,16 @@ def closed_logs(max_moves: int = 10) -> st.SearchStrategy[Log]:
     """Logs of a sound writer whose last turn is closed."""
     end = Move("end turn")
     return _moves(turn_moves(), max_moves).map(lambda ms: build_turned([*ms, end]))
+
+
+@cache
+def many_turned_logs() -> st.SearchStrategy[Log]:
+    """Logs of a sound writer with a few short, closed turns that replace what former ones said."""
+    kinds = ("say", "replace", "replace", "think", "header", "delta")
+    turn = st.lists(turn_moves(kinds), max_size=4).map(lambda moves: [*moves, Move("end turn")])
+    return st.lists(turn, min_size=1, max_size=3).map(
+        lambda turns: build_turned([move for moves in turns for move in moves])
+    )
 
 
 @cache
