@@ -108,7 +108,8 @@ class Chains:
             start = EMPTY_CHAIN
             for message in prefix:
                 start = chained(start, message_digest(message))
-            chain[:] = [start]
+            if start != chain[0]:  # a snapshot often repeats the prefix that was in force
+                chain[:] = [start]
         size = bisect_left(seqs, seq, lo=epoch.surface.settled)
         for place in range(len(chain) - 1, size):
             own = self._message_of(seqs[place])
@@ -134,7 +135,12 @@ class Chains:
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     """How many members two tuples begin with alike."""
-    for place, (mine, yours) in enumerate(zip(one, other, strict=False)):
-        if mine != yours:
-            return place
-    return min(len(one), len(other))
+    low, high = 0, min(len(one), len(other))
+    # What is equal up to a place is equal up to any earlier one; slices compare fast.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
