@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from property_specs.core import Core, Log
 from property_specs.generators.logs import Move, build_turned, turn_moves
+from property_specs.generators.released_wire import messages_cases, released_requests
 from property_specs.generators.wire import contents, leaves, wire_requests, with_change
-from property_specs.models import wire
+from property_specs.models import released_wire, wire
 from property_specs.profiles import often
 
 OPTIONS = st.fixed_dictionaries(
@@ -97,6 +98,36 @@ def test_every_part_of_a_body_leads_to_its_part_of_the_request(core: Core, reque
             assert found == ["tools", place]
         else:
             assert request[found[0]] == body[str(key)]
+
+
+@given(request=released_requests(), every=st.booleans())
+@often(2)
+def test_released_chat_bodies_match_model(core: Core, request: Any, every: bool) -> None:
+    """The chat-completions body of a released generation's request is that of the model.
+
+    Generator: released_requests: every role and block, efforts, tools; both rules of reasoning.
+    Oracle:    the model of released bodies, on plain dicts and lists.
+    Catches:   reasoning kept back or told too often, results without output, an odd effort.
+    Broken:    reasoning goes along with calls alone, whatever the rule.
+    """
+    made = core.released_chat_body(request, every_reasoning=every)
+
+    assert made == core.text(released_wire.chat_body(request, every_reasoning=every))
+
+
+@given(case=messages_cases())
+@often(3)
+def test_messages_bodies_match_model(core: Core, case: Any) -> None:
+    """The Messages-API body of a request is that of the model, key order included.
+
+    Generator: messages_cases: every role and block, systems in history or not, changes of
+               tools that mostly make the tools in force; every way a route may be told.
+    Oracle:    the model of released bodies, message by message.
+    Catches:   roles in a row, results behind texts, signatures for another model, tools that
+               came back, changes out of force.
+    Broken:    a message of a user keeps its blocks in their order.
+    """
+    assert core.messages_body(case) == core.text(released_wire.messages_body(case))
 
 
 @given(content=contents())

@@ -9,11 +9,12 @@ import dsh_fp
 from dsh_fp import Session
 from dsh_fp.core.json_paths import Step
 from dsh_fp.wire.captures import Capture, Place
-from dsh_fp.wire.chat_completions import encode_chat_body
+from dsh_fp.wire.chat_completions import ChatBodies, ChatRules, encode_chat_body
 from dsh_fp.wire.compaction import content_text
 from dsh_fp.wire.expected import expected_requests
 from dsh_fp.wire.exports import export_anthropic, export_openai
 from dsh_fp.wire.matching import match_captures
+from dsh_fp.wire.messages_api import MessagesBodies, Series, Setting
 
 
 class Wires(Protocol):
@@ -25,6 +26,14 @@ class Wires(Protocol):
 
     def chat_owner(self, request: Any, steps: tuple[Step, ...]) -> list[Step] | None:
         """Where in the request the value at a path of its body comes from."""
+        ...
+
+    def released_chat_body(self, request: Any, *, every_reasoning: bool) -> str:
+        """The text of the chat-completions body of a released generation's request."""
+        ...
+
+    def messages_body(self, case: Any) -> str:
+        """The text of the Messages-API body of a request in its setting."""
         ...
 
     def transcript_text(self, content: Any) -> str:
@@ -53,6 +62,16 @@ class DshFpWires:
     def chat_owner(self, request: Any, steps: tuple[Step, ...]) -> list[Step] | None:
         found = encode_chat_body(_frozen(request)).request_steps(steps)
         return None if found is None else list(found)
+
+    def released_chat_body(self, request: Any, *, every_reasoning: bool) -> str:
+        rules = ChatRules(released=True, every_reasoning=every_reasoning)
+        return dsh_fp.to_text(ChatBodies(rules).encode(_frozen(request), {}).body)
+
+    def messages_body(self, case: Any) -> str:
+        changes = {place: _frozen(added) for place, added in case["changes"].items()}
+        series = Series(_frozen({"tools": case["first"]})["tools"], changes)
+        setting = Setting(case["in_history"], case["updates"], series)
+        return dsh_fp.to_text(MessagesBodies().encode(_frozen(case["request"]), setting).body)
 
     def transcript_text(self, content: Any) -> str:
         return content_text(_frozen({"content": content})["content"])

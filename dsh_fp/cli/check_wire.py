@@ -21,10 +21,12 @@ from dsh_fp.core.rejection import Code, Rejection, file_unreadable
 from dsh_fp.storage.jsonl import LogFile
 from dsh_fp.wire.captures import Place, Skipped, read_captures
 from dsh_fp.wire.chat_completions import adapter_options
-from dsh_fp.wire.expected import SYSTEM_TEXT, Expected, expected_requests
+from dsh_fp.wire.expected import INSTRUCTION, SYSTEM_TEXT, Expected, expected_requests
 from dsh_fp.wire.matching import Matched, Verdict, match_captures
+from dsh_fp.wire.messages_api import TOOL_UPDATES
+from dsh_fp.wire.ways import REASONING, REASONING_RULES, UPDATES
 
-_SUFFIX: Final = ".jsonl"
+_SUFFIXES: Final = (".jsonl", ".jsonl.zstd")
 _ROWS_SHOWN: Final = 40
 _TOLD_IN_FULL: Final = 20
 _KEPT_OF_VALUE: Final = 400  # characters of a value in a document
@@ -40,7 +42,8 @@ HEAD: Final = ("#", "verdict", "session", "turn", "step", "seq", "")
 class _Log:
     """One log that was asked for: what it is, or why it is refused.
 
-    `used` is False for a copy of a session that another file holds with more events.
+    `used` is False for a copy of a session that another file holds of a later generation, or
+    with more events.
     """
 
     file: str
@@ -73,6 +76,21 @@ class _Log:
     metavar="FILE",
     help="The compaction plugin's system text, exactly as this file holds it.",
 )
+@click.option(
+    "--compaction-instruction",
+    metavar="FILE",
+    help="The instruction that later compactions end with, exactly as this file holds it.",
+)
+@click.option(
+    "--reasoning-content",
+    type=click.Choice(REASONING_RULES),
+    help="When chat completions send reasoning; else as most bodies of a run have it.",
+)
+@click.option(
+    "--tool-updates",
+    type=click.Choice(TOOL_UPDATES),
+    help="Which changes of tools the route is told; else as most bodies for a model have it.",
+)
 @click.option("show_all", "--all", is_flag=True, help="Tell every verdict, however many.")
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name
@@ -81,6 +99,9 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     thinking: str | None,
     reasoning_effort: str | None,
     compaction_system: str | None,
+    compaction_instruction: str | None,
+    reasoning_content: str | None,
+    tool_updates: str | None,
     show_all: bool,
     as_json: bool,
     color: str,
@@ -96,7 +117,11 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     answer = Answer("check-wire", as_json=as_json, color=color)
     given = dict(adapter_options(thinking, reasoning_effort))
     if compaction_system is not None:
-        given[SYSTEM_TEXT] = _system_text(answer, compaction_system)
+        given[SYSTEM_TEXT] = _text_of(answer, compaction_system)
+    if compaction_instruction is not None:
+        given[INSTRUCTION] = _text_of(answer, compaction_instruction)
+    asked = {REASONING: reasoning_content, UPDATES: tool_updates}
+    given |= {name: value for name, value in asked.items() if value is not None}
     logs = _logs(answer, log)
     expected = _expected(logs)
     matched = match_captures(expected, read_captures(*_source(answer, capture)), given)
@@ -132,7 +157,7 @@ def _logs(answer: Answer, log: str) -> list[_Log]:
         return [_Log(log_name(log), opened)]
     logs = [_Log(path, open_log(path)) for path in _log_paths(log)]
     if not any(isinstance(one.opened, LogFile) for one in logs):
-        fault = file_unreadable(log, f"no *{_SUFFIX} in it is a session log")
+        fault = file_unreadable(log, f"no *{_SUFFIXES[0]} in it is a session log")
         what = f"{one_line(log)} holds no log"
         answer.refuse(complaint_of(what, fault), exit_of(fault), logs=[x.to_wire() for x in logs])
     return _without_copies(logs)
@@ -142,20 +167,22 @@ def _log_paths(folder: str) -> Iterator[str]:
     """The files below a folder that may be logs, in order of their paths."""
     for place, folders, files in os.walk(folder):
         folders.sort()
-        yield from (os.path.join(place, name) for name in sorted(files) if name.endswith(_SUFFIX))
+        yield from (os.path.join(place, name) for name in sorted(files) if name.endswith(_SUFFIXES))
 
 
 def _without_copies(logs: list[_Log]) -> list[_Log]:
-    """The logs, those marked whose session another file holds with more events."""
-    longest: dict[str, int] = {}
+    """The logs, those marked whose session another file holds better.
+
+    What was migrated goes on in the later generation, which may have fewer events.
+    """
+    best: dict[str, tuple[tuple[int, int], int]] = {}
     for place, one in enumerate(logs):
         if isinstance(one.opened, LogFile):
-            known = longest.setdefault(one.opened.header.id, place)
-            rival = logs[known].opened
-            assert isinstance(rival, LogFile)
-            if len(one.opened.session) > len(rival.session):
-                longest[one.opened.header.id] = place
-    used = set(longest.values())
+            rank = (one.opened.header.version, len(one.opened.session))
+            known = best.get(one.opened.header.id)
+            if known is None or rank > known[0]:
+                best[one.opened.header.id] = (rank, place)
+    used = {place for _, place in best.values()}
     return [
         attrs.evolve(one, used=place in used) if isinstance(one.opened, LogFile) else one
         for place, one in enumerate(logs)
@@ -191,7 +218,7 @@ def _refuse_unreadable(answer: Answer, matched: Matched) -> None:
         answer.refuse(complaint_of("the capture cannot be read", fault), exit_of(fault))
 
 
-def _system_text(answer: Answer, path: str) -> str:
+def _text_of(answer: Answer, path: str) -> str:
     try:
         with open(path, "rb") as opened:
             content = opened.read(_LARGEST_SYSTEM + 1)
@@ -203,7 +230,7 @@ def _system_text(answer: Answer, path: str) -> str:
     except (OSError, ValueError) as fault:
         why = (fault.strerror if isinstance(fault, OSError) else None) or type(fault).__name__
     refused = file_unreadable(path, why)
-    return answer.refuse(complaint_of("the system text cannot be read", refused), exit_of(refused))
+    return answer.refuse(complaint_of("the text cannot be read", refused), exit_of(refused))
 
 
 # ---- for a program ---------------------------------------------------------------------------
@@ -301,7 +328,7 @@ def _print(answer: Answer, logs: list[_Log], matched: Matched, *, show_all: bool
             tell(answer.err, complaint_of(what, log.opened))
         elif not log.used:
             answer.err.line(
-                f"dsh-fp: note: {one_line(log.file)} is a shorter copy, left out", "dim"
+                f"dsh-fp: note: {one_line(log.file)} is an older or shorter copy, left out", "dim"
             )
     if not verdicts:
         answer.err.line("dsh-fp: note: the capture holds no request, so nothing was compared")

@@ -16,10 +16,11 @@ from dsh_fp.cli.page import Page, scalar
 from dsh_fp.cli.provenance import brought_by
 from dsh_fp.cli.safe import json_safe, one_line, padded
 from dsh_fp.core.lossless import JsonObject, to_text
+from dsh_fp.core.origins import request_origins
 from dsh_fp.core.requests import PastRequest, past_requests
 from dsh_fp.core.session import Session
 from dsh_fp.storage.jsonl import LogFile
-from dsh_fp.wire.chat_completions import encode_chat_body
+from dsh_fp.wire.encodings import Makers, step_encodings
 from dsh_fp.wire.exports import Export, export_anthropic, export_openai
 
 _NOT_CONFIG = ("system", "tools", "messages")
@@ -37,9 +38,9 @@ OPTIONS_NOT_LOGGED = "$: thinking and reasoning_effort are options of the adapte
 @click.option(
     "--as",
     "provider",
-    type=click.Choice(["openai", "anthropic", "chat"]),
+    type=click.Choice(["openai", "anthropic", "chat", "messages"]),
     help="Print it as a body that this API takes; what has no place there goes to standard error. "
-    "chat: as the log's own adapter sent it.",
+    "chat, messages: as the log's own adapter sent it, by chat completions or the Messages API.",
 )
 @click.option(
     "--max-tokens",
@@ -93,10 +94,15 @@ def command(  # noqa: PLR0917  # click passes each option by its name
         answer.refuse(complaint_of(what, fault), Exit.FINDING, **known, request=None)
     request = made.unwrap()
     if provider is not None:
-        _give(answer, known, provider, exported(request, provider, max_tokens), full=full)
+        export = (
+            _as_sent(opened.session, past, provider)
+            if provider in ("chat", "messages")
+            else exported(request, provider, max_tokens)
+        )
+        _give(answer, known, provider, export, full=full)
         answer.mention_torn_tail(opened)
         return Exit.HOLDS
-    before = opened.session.prefix(past.seq)
+    before = opened.session.prefix(past.cut)
     if text:
         exact = to_text(request)
         # A terminal gets the same value with nothing in it that it could obey.
@@ -114,13 +120,19 @@ def command(  # noqa: PLR0917  # click passes each option by its name
 
 def exported(request: JsonObject, provider: str, max_tokens: int | None) -> Export:
     """The body of a request for an API, and what has no place in it."""
-    match provider:
-        case "openai":
-            return export_openai(request)
-        case "anthropic":
-            return export_anthropic(request, max_tokens=max_tokens)
-        case _:
-            return Export(encode_chat_body(request).body, (OPTIONS_NOT_LOGGED,))
+    if provider == "openai":
+        return export_openai(request)
+    return export_anthropic(request, max_tokens=max_tokens)
+
+
+def _as_sent(session: Session, past: PastRequest, route: str) -> Export:
+    """The body as an adapter of the log's generation made it."""
+    encodings = step_encodings(Makers(session), past, request_origins(session, past))
+    made = next((one for one in encodings if one.way.route == route), None)
+    if made is None:
+        form = session.vocabulary.form
+        raise click.UsageError(f"logs of {form.generation} were sent as {form.routes[0]} alone.")
+    return Export(made.body({}), (OPTIONS_NOT_LOGGED,) if made.free else ())
 
 
 def _give(

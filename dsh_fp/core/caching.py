@@ -2,7 +2,8 @@
 
 A prompt, as it is counted here, is text in lines, each JSON text and a line feed: the system
 text, the tools, then a line for each message; absent parts have no line. So a request that
-only grew begins with the whole prompt before it. Another model keeps nothing.
+only grew begins with the whole prompt before it. Another model keeps nothing. Where the system
+text is a message, it is the first of them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.requests import PastRequest, past_requests
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import EMPTY_SURFACE
+from dsh_fp.core.vocabulary import Form
 
 _NO_PREFIX: Final = json_array(())
 _HEAD: Final = ("system", "tools")
+_SYSTEM_NODE: Final = "system/message"
 
 BreakKind = Literal["model", "system", "tools", "key order", "message prefix", "replacement"]
 """What a prompt can break on."""
@@ -232,12 +235,12 @@ class _Prompts:
         header = origins.past.header
         if header is None:
             return None
-        count = self._count(origins.past.seq)
+        count = self._count(origins.past.cut)
         if count is None:
             return None
         head = self._head
         if head is None or head.header is not header:
-            self._head = head = _head_of(header)
+            self._head = head = _head_of(header, self._session.vocabulary.form)
         return _Prompt(origins, head, self._listed, count)
 
     def _count(self, seq: int) -> int | None:
@@ -277,8 +280,8 @@ class _Prompts:
         return message, _bytes_of(text_of(message))
 
 
-def _head_of(header: JsonObject) -> _Head:
-    parts = request_parts(header)
+def _head_of(header: JsonObject, form: Form) -> _Head:
+    parts = request_parts(header, form)
     names = tuple(name for name in _HEAD if name in parts)
     texts = tuple(text_of(parts[name]) for name in names)
     prefix = header.get("messagePrefix", _NO_PREFIX)
@@ -320,7 +323,8 @@ def _text(line: str | JsonObject) -> str:
 def _break(old: _Prompt, new: _Prompt, line: int | None) -> CacheBreak:
     """Why a prompt does not begin with all of the old one; `line` is the first that parts."""
     if line is None:
-        one, other = (request_parts(side.top.header) for side in (old, new))
+        form = new.origins.session.vocabulary.form
+        one, other = (request_parts(side.top.header, form) for side in (old, new))
         first = _parted("model", one, other)
         return CacheBreak("model", _changed(new, "model"), first)
     names = {*old.top.names[line : line + 1], *new.top.names[line : line + 1]}
@@ -347,7 +351,10 @@ def _break(old: _Prompt, new: _Prompt, line: int | None) -> CacheBreak:
     if place < max(len(old.top.prefix), len(new.top.prefix)):
         return CacheBreak("message prefix", _changed(new, "messagePrefix"), first)
     maker = old.listed.makers[place - len(old.top.prefix)]
-    return CacheBreak("replacement", _event(new, new.origins.replaced_by(maker)), first)
+    event = _event(new, new.origins.replaced_by(maker))
+    if old.origins.session.events[maker].type == _SYSTEM_NODE and event is not None:
+        return CacheBreak("system", event, first, _parted_line(first))
+    return CacheBreak("replacement", event, first)
 
 
 def _parted(part: str, old: JsonObject, new: JsonObject) -> Difference | None:
@@ -363,6 +370,13 @@ def _parted_message(place: int, old: AnyJson, new: AnyJson) -> Difference:
     first = first_difference(old, new)
     assert first is not None  # or their texts would be the same
     return attrs.evolve(first, steps=(*steps, *first.steps))
+
+
+def _parted_line(first: Difference) -> int | None:
+    """The line of a system text in which two of them part."""
+    if first.offset is None or not isinstance(first.expected, str):
+        return None
+    return first.expected.count("\n", 0, first.offset) + 1
 
 
 def _lines(header: JsonObject) -> list[str]:

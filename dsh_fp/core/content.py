@@ -12,16 +12,20 @@ from hashlib import sha256
 from typing import Final
 
 import attrs
+from returns.result import Failure
 
 from dsh_fp.core.digests import tag
-from dsh_fp.core.lossless import AnyJson, text_of
+from dsh_fp.core.events import ReleasedEvent
+from dsh_fp.core.lossless import AnyJson, JsonObject, json_array, json_object, text_of
 from dsh_fp.core.references import (
     calls_renamed,
     listed_renumbered,
     payload_renumbered,
+    plain_sources,
     range_renumbered,
 )
 from dsh_fp.core.session import Session
+from dsh_fp.core.streams import STREAMED, expand_stream
 
 _PIECE: Final = "assistant/chunk"
 
@@ -72,13 +76,33 @@ def content_texts(session: Session, *, pieces: bool = False) -> Iterator[tuple[i
         if event.type == _PIECE and not pieces:
             continue
         stored = event.stored_value
-        data = payload_renumbered(event.type, stored["data"], places.get)
-        counted = {"type": event.type, "data": calls_renamed(event.type, data, number)}
+        released = isinstance(event, ReleasedEvent)
+        data = stored["data"]
+        if released and event.type in STREAMED:
+            data = _without_times(data, event.seq, pieces=pieces)
+        data = payload_renumbered(event.type, data, places.get, released=released)
+        data = calls_renamed(event.type, data, number, released=released)
+        counted = {"type": event.type, "data": data}
         if "sourceEventSeqs" in stored:
-            sources = listed_renumbered(stored["sourceEventSeqs"], places.get)
+            named = plain_sources(event, stored["sourceEventSeqs"])
+            sources = listed_renumbered(named, places.get)
             if sources != ():
                 counted["sourceEventSeqs"] = sources
         if "surfaceOp" in stored:
             counted["surfaceOp"] = range_renumbered(stored["surfaceOp"], places.get)
         places[event.seq] = len(places)
         yield event.seq, text_of(counted)
+
+
+def _without_times(data: AnyJson, seq: int, *, pieces: bool) -> AnyJson:
+    """The payload of an answer with its stream as bare chunks, or without it."""
+    if not isinstance(data, JsonObject) or "stream" not in data:
+        return data
+    stream = expand_stream(data["stream"], seq)
+    if isinstance(stream, Failure):
+        return data
+    parts = dict(data)
+    del parts["stream"]
+    if pieces:
+        parts["stream"] = json_array(timed.chunk for timed in stream.unwrap())
+    return json_object(parts)

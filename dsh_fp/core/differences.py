@@ -27,7 +27,7 @@ from dsh_fp.core.changes import (
 )
 from dsh_fp.core.json_paths import Kind, differences, first_difference
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, freeze, json_object, text_of
-from dsh_fp.core.origins import PARTS, Origins
+from dsh_fp.core.origins import Origins
 from dsh_fp.core.references import calls_renamed
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.runs import Run, diff_runs
@@ -138,7 +138,7 @@ class _Comparison:
                 tools = earlier.request.get("tools", ())
                 was = tools[place]["name"] if place < len(tools) else None
                 cause = later.place_changed_by(place, was)
-            case (str(part), *_) if part in PARTS:
+            case (str(part), *_) if later.is_part(part):
                 cause = later.changed_by(part)
             case _:
                 pass

@@ -25,9 +25,13 @@ from dsh_fp.core.surface import fold_surface
 
 CONFIG_PARTS: Final = ("model", "temperature", "maxTokens", "stop")
 PARTS: Final = (*CONFIG_PARTS, "system", "tools", "messagePrefix")
-"""The parts of a request that a header event puts there, in the request's order."""
+"""The parts of a July request that a header event puts there, in the request's order.
 
-_TOOLS: Final = PARTS.index("tools")
+In the released generations all that a header's config holds is a part of its own.
+"""
+
+_LISTED: Final = ("system", "tools", "messagePrefix")
+_NOT_OF_HEADERS: Final = ("messages",)
 _ABSENT: Final = object()
 _NO_SEQS: Final[PMap[str, int]] = pmap()
 
@@ -36,9 +40,14 @@ _NO_SEQS: Final[PMap[str, int]] = pmap()
 class _Settled:
     """Which header events settled what is in force after one of them, absent parts too."""
 
-    parts: tuple[int, ...]  # one for each of PARTS
+    parts: PMap[str, int]
+    others: int  # of a part that is not among them
     tool: PMap[str, int]  # by name
     gone: PMap[str, int] = _NO_SEQS  # by name, of tools that were taken away
+
+    def settled(self, part: str) -> int:
+        """The header event that settled a part."""
+        return self.parts.get(part, self.others)
 
 
 @attrs.frozen
@@ -79,7 +88,7 @@ class Origins:
         Made when first asked for, in O(m).
         """
         if self._messages is None:
-            nodes = None if self._in_force is None else self._session.nodes_before(self.past.seq)
+            nodes = None if self._in_force is None else self._session.nodes_before(self.past.cut)
             prefix = () if nodes is None else (self._put("messagePrefix"),) * self.prefix
             self._messages = prefix + (nodes or ())
         return self._messages
@@ -94,13 +103,16 @@ class Origins:
     def parts(self) -> Mapping[str, int]:
         """The header event behind each part that the request has, in the request's order.
 
-        Shapes:  keys of PARTS: model, temperature, maxTokens, stop, system, tools, messagePrefix.
+        Shapes:  keys of PARTS: model, temperature, maxTokens, stop, system, tools, messagePrefix;
+                 in the released generations those of the header's config, system, tools.
         """
         header = self._header
         if header is None:
             return MappingProxyType({})
+        names = self._session.config_parts
         config = header["config"]
-        held = (key for key in PARTS if key in (config if key in CONFIG_PARTS else header))
+        held = [key for key in (config if names is None else names) if key in config]
+        held += [key for key in _LISTED if key in header and key not in held]
         return MappingProxyType({key: self._put(key) for key in held})
 
     @property
@@ -113,8 +125,14 @@ class Origins:
         return MappingProxyType({name: in_force.put.tool[name] for name in names})
 
     def settled_by(self, part: str) -> int | None:
-        """The header event that settled a part of PARTS, also one that the request lacks."""
+        """The header event that settled a part, also one that the request lacks."""
         return None if self._in_force is None else self._put(part)
+
+    def is_part(self, name: str) -> bool:
+        """Whether a key of a request is a part that header events put there."""
+        if self._session.config_parts is None:
+            return name not in _NOT_OF_HEADERS
+        return name in PARTS
 
     def changed_by(self, part: str) -> int | None:
         """The header event by which a part of PARTS came to be what it is.
@@ -122,7 +140,7 @@ class Origins:
         Not the one that put it there, if that was a snapshot which only repeated it.
         """
         in_force = self._in_force
-        return None if in_force is None else in_force.changed.parts[PARTS.index(part)]
+        return None if in_force is None else in_force.changed.settled(part)
 
     def tool_changed_by(self, name: str) -> int | None:
         """The header event by which a tool came to be what it is, or was taken away."""
@@ -160,7 +178,7 @@ class Origins:
                 return messages[place] if 0 <= place < len(messages) else None
             case ("tools", int(place), *_):
                 return self._tool_at(place)
-            case (str(part), *_) if part in PARTS:
+            case (str(part), *_) if self.is_part(part):
                 return self.settled_by(part)
             case _:
                 return None
@@ -182,11 +200,11 @@ class Origins:
     def replaced_by(self, seq: int) -> int | None:
         """The replacement that had taken a node away when this request was sent; None for none."""
         taken = self._session.replaced.by.get(seq)
-        return None if taken is None or taken >= self.past.seq else taken
+        return None if taken is None or taken >= self.past.cut else taken
 
     def _put(self, part: str) -> int:
         assert self._in_force is not None  # a known header has an event
-        return self._in_force.put.parts[PARTS.index(part)]
+        return self._in_force.put.settled(part)
 
     def _tool_name(self, place: int) -> str | None:
         listed = () if self._header is None else self._header.get("tools", ())
@@ -215,11 +233,16 @@ class SessionOrigins:
         if not isinstance(session, Session):
             raise TypeError("origins are those of a Session; a LogFile has one as .session")
         self.session = session
+        form = session.vocabulary.form
+        self.config_parts: tuple[str, ...] | None = (
+            CONFIG_PARTS if form.fold_header is None else None
+        )
+        """The parts that a header's config holds; None where each of its keys is one."""
         self._after: list[_InForce | None] = [None]  # after so many header events
         before: HeaderInForce = None
         for seq in session.history.header_seqs:
             event = session.events[seq]
-            after = fold_header_event(before, event)
+            after = fold_header_event(before, event, form)
             self._after.append(_settled(self._after[-1], event, before, after))
             before = after
         self._replaced: Replaced | None = None
@@ -290,20 +313,17 @@ def _settled(
 
 def _all_settled(header: JsonObject, seq: int) -> _Settled:
     tool = pmap({tool["name"]: seq for tool in header.get("tools", ())})
-    return _Settled((seq,) * len(PARTS), tool)
+    return _Settled(_NO_SEQS, seq, tool)
 
 
 def _put_by_delta(put: _Settled, event: Event) -> _Settled:
     """Who put what is in force after a delta: it puts what it carries."""
     seq, delta = event.seq, event.data
     carried = {part: part if part not in CONFIG_PARTS else "config" for part in PARTS}
-    parts = tuple(
-        was if delta.get(carried[part]) is None else seq
-        for part, was in zip(PARTS, put.parts, strict=True)
-    )
+    parts = put.parts.update({part: seq for part in PARTS if delta.get(carried[part]) is not None})
     change = delta.get("tools")
     if change is None:
-        return _Settled(parts, put.tool)
+        return _Settled(parts, put.others, put.tool)
     # Removed first, then changed, then added.
     tool = put.tool.evolver()
     named = {name for name in change["removed"] if isinstance(name, str)}
@@ -315,17 +335,17 @@ def _put_by_delta(put: _Settled, event: Event) -> _Settled:
             tool[changed["name"]] = seq
     for added in change["added"]:
         tool[added["name"]] = seq
-    return _Settled(parts, tool.persistent())
+    return _Settled(parts, put.others, tool.persistent())
 
 
 def _changed(changed: _Settled, seq: int, before: JsonObject, after: JsonObject) -> _Settled:
     """Who changed what is in force last, after an event that turned one header into another."""
-    parts = tuple(
-        was if _same(_part(before, part), _part(after, part)) else seq
-        for part, was in zip(PARTS, changed.parts, strict=True)
+    names = dict.fromkeys((*PARTS, *before["config"], *after["config"]))
+    parts = changed.parts.update(
+        {name: seq for name in names if not _same(_part(before, name), _part(after, name))}
     )
-    if parts[_TOOLS] != seq:
-        return _Settled(parts, changed.tool, changed.gone)
+    if parts.get("tools") != seq:
+        return _Settled(parts, changed.others, changed.tool, changed.gone)
     ours = {tool["name"]: tool for tool in before.get("tools", ())}
     theirs = {tool["name"]: tool for tool in after.get("tools", ())}
     tool, gone = changed.tool.evolver(), changed.gone.evolver()
@@ -338,11 +358,11 @@ def _changed(changed: _Settled, seq: int, before: JsonObject, after: JsonObject)
             tool[name] = seq
         if name in changed.gone:
             gone.remove(name)
-    return _Settled(parts, tool.persistent(), gone.persistent())
+    return _Settled(parts, changed.others, tool.persistent(), gone.persistent())
 
 
 def _part(header: JsonObject, part: str) -> AnyJson:
-    held = header["config"] if part in CONFIG_PARTS else header
+    held = header if part in _LISTED else header["config"]
     return held.get(part, _ABSENT)
 
 

@@ -11,6 +11,7 @@ from dsh_fp.core.chains import Chains, RequestDigests
 from dsh_fp.core.header import HeaderInForce, request_parts
 from dsh_fp.core.history import Epoch
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object, to_text
+from dsh_fp.core.nesting import inherited_length as marked_length
 from dsh_fp.core.projection import Projected, message_of
 from dsh_fp.core.rejection import Rejection, no_request_header
 from dsh_fp.core.session import Session
@@ -169,14 +170,19 @@ def past_requests(session: Session) -> tuple[PastRequest, ...]:
         raise TypeError("past_requests takes a Session; a LogFile has one as .session")
     of = session, _Past(session), Chains(session)
     header_seqs = list(session.history.header_seqs)
-    outputs = session.vocabulary.form.outputs
+    form = session.vocabulary.form
+    outputs = form.outputs
     waiting: list[int] = []
     requests: list[PastRequest] = []
     for seq, event in enumerate(session.events):
         kind = event.type
         if kind == "step/start":
             waiting.append(seq)
-        elif waiting and (kind in outputs or kind.startswith(("assistant/", "tool/"))):
+        elif (
+            waiting
+            and (kind in outputs or kind.startswith(("assistant/", "tool/")))
+            and not (form.sent_at_output and kind == "tool/result" and not event.appends)
+        ):  # a result that replaces another was shortened; nothing came out of the step yet
             headers = bisect_left(header_seqs, seq)
             requests += [_request(of, start, seq, headers) for start in waiting]
             waiting = []
@@ -194,3 +200,13 @@ def _request(
     cut = output if session.vocabulary.form.sent_at_output else start
     turn, step = fields.get("turn"), fields.get("step")
     return PastRequest(turn, step, start, cut, headers, past, chains)
+
+
+def inherited_length(session: Session) -> int:
+    """How many events a session inherited from the one it was forked from.
+
+    The header says so or, in later generations, the last event that marks their end.
+    """
+    if session.vocabulary.form.inherited_by == "seedLength":
+        return session.header.seed_length or 0
+    return marked_length(session.events.parts()) or 0

@@ -7,7 +7,7 @@ next one, and whether what is asked is what was asked then; that is `replay`.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -27,8 +27,9 @@ from dsh_fp.core.lossless import (
     to_text,
 )
 from dsh_fp.core.rejection import Rejection, payload_invalid
-from dsh_fp.core.requests import PastRequest, past_requests
+from dsh_fp.core.requests import PastRequest, inherited_length, past_requests
 from dsh_fp.core.session import Session
+from dsh_fp.core.streams import stream_of
 
 _STOP: Final = json_object({"kind": "stop"})
 _TOOL_CALLS: Final = json_object({"kind": "tool-calls"})
@@ -70,6 +71,7 @@ class ModelCall:
     session: Session
     _span: CallSpan
     _ending: Ending | None
+    _inherited: int
 
     @property
     def purpose(self) -> Purpose:
@@ -78,12 +80,12 @@ class ModelCall:
 
     @property
     def seq(self) -> int:
-        """The seq of the step/start, or of the event that began the compaction."""
+        """The seq of the step/start, or of the event that began a retry or the compaction."""
         return self._span.seq
 
     @property
     def chunk_seqs(self) -> tuple[int, ...]:
-        """The seqs of the recorded chunks."""
+        """The seqs of the chunks that were recorded as events of their own."""
         return self._span.chunk_seqs
 
     @property
@@ -100,12 +102,23 @@ class ModelCall:
     @property
     def inherited(self) -> bool:
         """Whether the call was made by the parent this session was forked from."""
-        return self.seq < (self.session.header.seed_length or 0)
+        return self.seq < self._inherited
 
     @property
     def chunks_recorded(self) -> bool:
         """Whether the log holds the call's chunks; else they are made from its message."""
-        return bool(self.chunk_seqs)
+        return bool(self._recorded)
+
+    @property
+    def _recorded(self) -> Sequence[AnyJson]:
+        """The recorded chunks: events of their own, or the stream of the message or attempt."""
+        if self.chunk_seqs:
+            return [self._chunk(seq) for seq in self.chunk_seqs]
+        held_by = self._span.message_seq if self.message_seq is not None else self._span.attempt_seq
+        if held_by is None:
+            return ()
+        stream = stream_of(self.session.events[held_by])
+        return () if isinstance(stream, Failure) else [one.chunk for one in stream.unwrap()]
 
     @property
     def chunks(self) -> JsonArray:
@@ -115,8 +128,9 @@ class ModelCall:
         """
         ending = self._ending
         upto = None if ending is None else ending.after_chunks
-        if self.chunk_seqs:
-            return json_array(map(self._chunk, self.chunk_seqs[:upto]))
+        recorded = self._recorded
+        if recorded:
+            return json_array(recorded[:upto])
         if ending is not None and upto is None:
             return json_array(())
         return json_array(self.message_chunks[:upto])
@@ -154,19 +168,28 @@ class ModelCall:
 
         It counts: where a plugin changed the message, this is the changed one.
         """
-        content = self._message_data().get(self._content_key)
+        held: AnyJson = self._message_data()
+        for key in self._content_path[:-1]:
+            held = held.get(key)
+            if not isinstance(held, JsonObject):
+                return None
+        content = held.get(self._content_path[-1])
         return content if isinstance(content, JsonArray) else None
 
     @property
     def agrees(self) -> bool | None:
         """Whether the recorded chunks amount to the message; None unless both are there."""
         message = self.message
-        if message is None or not self.chunk_seqs:
+        recorded = self._recorded
+        if message is None or not recorded:
             return None
-        made = assemble(map(self._chunk, self.chunk_seqs))
+        made = assemble(recorded)
         if isinstance(made, Failure):
             return False
-        return to_text(made.unwrap().message_content()) == to_text(message)
+        content = made.unwrap().message_content()
+        if self._message_data().get("interrupted") is True:
+            content = json_array(filter(_says_something, content))
+        return to_text(content) == to_text(message)
 
     @property
     def answer(self) -> Result[Answer, Rejection]:
@@ -181,7 +204,7 @@ class ModelCall:
             )
         message = self.message
         if message is None:
-            path = f"$.data.{self._content_key}"
+            path = ".".join(("$.data", *self._content_path))
             return Failure(payload_invalid(self.message_seq, path, "content list"))
         return Success(Answer(message, self.usage, self.finish))
 
@@ -209,8 +232,14 @@ class ModelCall:
         return field_of(self.session.events[seq], "chunk")
 
     @property
-    def _content_key(self) -> str:
-        return "content" if self.purpose is Purpose.STEP else "summary"
+    def _content_path(self) -> tuple[str, ...]:
+        """Where in the payload the answer stands."""
+        if self.purpose is Purpose.COMPACTION:
+            # Later generations keep what the model said beside what was made of it.
+            return ("rawOutput",) if "rawOutput" in self._message_data() else ("summary",)
+        rule = self.session.vocabulary.rule("assistant/message").message
+        within = None if rule is None else rule.within
+        return ("content",) if within is None else (within, "content")
 
     def _message_data(self) -> JsonObject:
         if self.message_seq is None:
@@ -284,9 +313,10 @@ def script_of(session: Session, endings: Iterable[Ending] = ()) -> Script:
     ours = [e for e in endings if e.session is None or e.session == session.header.id]
     waiting = {(e.turn, e.step, e.seq): e for e in ours}
     requests = {past.seq: past for past in past_requests(session)}
+    inherited = inherited_length(session)
     calls: list[ModelCall] = []
     for span in call_spans(session):
-        past = requests.get(span.seq)
+        past = None if span.step_seq is None else requests.get(span.step_seq)
         turn, step = (span.turn, None) if past is None else (past.turn, past.step)
         ending = waiting.pop((None, None, span.seq), None)
         if ending is None and type(turn) is int and type(step) is int:
@@ -295,7 +325,8 @@ def script_of(session: Session, endings: Iterable[Ending] = ()) -> Script:
         if ending is not None:
             outcome = Outcome.NEVER_ENDED if ending.error is None else Outcome.THREW
             error = ending.error
-        calls.append(ModelCall(turn, step, outcome, error, past, session, span, ending))
+        call = ModelCall(turn, step, outcome, error, past, session, span, ending, inherited)
+        calls.append(call)
     return Script(session.header, tuple(calls), tuple(waiting.values()))
 
 
@@ -308,12 +339,31 @@ def _ended(session: Session, span: CallSpan, step: AnyJson) -> tuple[Outcome, Js
         if reason is None:
             return Outcome.NEVER_ENDED, None
         return Outcome.THREW, _error_of(reason)
-    for seq in reversed(span.chunk_seqs):
-        if _kind(field_of(session.events[seq], "chunk"), "type") == "finish":
-            return Outcome.ANSWERED, None
-    if _kind(reason) == "error" and json_equal(reason.get("step"), step):
-        return Outcome.THREW, _error_of(reason)
+    if any(_kind(chunk, "type") == "finish" for chunk in _last_chunks(session, span)):
+        return Outcome.ANSWERED, None
+    if _kind(reason) == "error":
+        if "error" in reason:  # later generations do not name the step: it was the last
+            return Outcome.THREW, _error_of(reason["error"])
+        if json_equal(reason.get("step"), step):
+            return Outcome.THREW, _error_of(reason)
     return Outcome.NEVER_ENDED, None
+
+
+def _last_chunks(session: Session, span: CallSpan) -> Iterator[AnyJson]:
+    """The recorded chunks of a call without a message, the last one first."""
+    for seq in reversed(span.chunk_seqs):
+        yield field_of(session.events[seq], "chunk")
+    if span.attempt_seq is not None:
+        stream = stream_of(session.events[span.attempt_seq])
+        if not isinstance(stream, Failure):
+            yield from (one.chunk for one in reversed(stream.unwrap()))
+
+
+def _says_something(block: AnyJson) -> bool:
+    """Whether a block of a cancelled answer is kept: a text or a reasoning that is not blank."""
+    text = block.get("text") if isinstance(block, JsonObject) else None
+    said = isinstance(text, str) and text.strip() != ""
+    return said and block.get("type") in ("text", "reasoning")
 
 
 def _error_of(told: AnyJson) -> JsonObject:

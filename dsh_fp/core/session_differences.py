@@ -10,7 +10,7 @@ import attrs
 from dsh_fp.core.changes import EventName, RequestDifference
 from dsh_fp.core.content import content_texts
 from dsh_fp.core.differences import diff_requests
-from dsh_fp.core.events import UNSET, Event, new_event
+from dsh_fp.core.events import UNSET, Event, ReleasedEvent, new_event, remade_event
 from dsh_fp.core.json_paths import Difference, first_difference
 from dsh_fp.core.lossless import MAX_DEPTH, AnyJson, parse_value, text_of
 from dsh_fp.core.origins import SessionOrigins
@@ -169,9 +169,12 @@ def calls_numbered(session: Session) -> Session:
     def renamed(event: Event) -> Event:
         if event.type == _PIECE:
             return event
-        data = calls_renamed(event.type, event.data, number)
+        released = isinstance(event, ReleasedEvent)
+        data = calls_renamed(event.type, event.data, number, released=released)
         sources = event.source_event_seqs if event.has_sources else UNSET
         op = event.surface_op if event.has_surface_op else UNSET
+        if released:
+            return remade_event(event, event.seq, data, sources=sources, op=op)
         return new_event(event.type, event.seq, event.time, data, sources=sources, op=op)
 
     events = [renamed(event) for event in session.events]

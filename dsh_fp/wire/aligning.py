@@ -30,7 +30,8 @@ class Seen:
     """A captured body in numbers, with what the capture says of it.
 
     `session` is the place of the session it names, None without such a hint; `purpose` is that
-    of its hint or, `by_shape`, that of its shape.
+    of its hint or, `by_shape`, that of its shape. `keys` are what the key of a request may be
+    that it equals but for what no log holds, the likeliest first.
     """
 
     index: int
@@ -38,6 +39,7 @@ class Seen:
     session: int | None
     purpose: str | None
     by_shape: bool
+    keys: tuple[Hashable, ...]
 
     def purposes(self) -> tuple[str | None, ...]:
         """The purposes it may have, the likeliest first."""
@@ -48,10 +50,16 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class Due:
-    """An expected request in numbers; without a sketch its body is not known."""
+    """An expected request in numbers; without a sketch its body is not known.
+
+    `key` tells bodies that are equal but for what no log holds; `decided` names what of the
+    way it went was decided by the captures.
+    """
 
     expected: Expected
     sketch: Sketch | None
+    key: Hashable = None
+    decided: tuple[str, ...] = ()
 
 
 @attrs.frozen(eq=False)
@@ -156,8 +164,8 @@ class Alignment:
         waiting = _Waiting(self._sessions)
         matched: list[list[tuple[int, int]]] = [[] for _ in self._sessions]
         for seen in captures:
-            for purpose in seen.purposes():
-                found = waiting.take(_equal_key(purpose, seen.sketch), seen.session)
+            for key in seen.keys:
+                found = waiting.take(key, seen.session)
                 if found is not None:
                     session, index, repeat = found
                     self.pairs[seen.index] = Pair(self._sessions[session][index], repeat)
@@ -206,14 +214,8 @@ class Alignment:
         dues = self._sessions[session]
         if request + 1 == len(dues):
             return None
-        ours, theirs = dues[request], dues[request + 1]
-        if ours.sketch is None or theirs.sketch is None:
-            return None
-        key, its = (
-            _equal_key(due.expected.purpose, sketch)
-            for due, sketch in ((ours, ours.sketch), (theirs, theirs.sketch))
-        )
-        return request + 1 if key == its else None
+        ours, theirs = dues[request].key, dues[request + 1].key
+        return request + 1 if ours == theirs is not None else None
 
     def _move(self, session: int, moved: list[tuple[int, int]], freed: int) -> None:
         """Give captures the requests behind theirs; the first one's is free then."""
@@ -372,9 +374,8 @@ class _Waiting:
         self._heads = [-1] * len(sessions)  # the request of each session matched last
         for session, dues in enumerate(sessions):
             for index, due in enumerate(dues):
-                if due.sketch is not None:
-                    key = _equal_key(due.expected.purpose, due.sketch)
-                    self._indices.setdefault(key, {}).setdefault(session, []).append(index)
+                if due.key is not None:
+                    self._indices.setdefault(due.key, {}).setdefault(session, []).append(index)
 
     def take(self, key: Hashable, session: int | None) -> tuple[int, int, bool] | None:
         """The request of a body: session, index, and whether it was matched before.
@@ -404,12 +405,6 @@ class _Waiting:
         self._heads[at] = index
         self._last[key] = self._last[key, at] = chosen
         return at, index, False
-
-
-def _equal_key(purpose: str | None, sketch: Sketch) -> Hashable:
-    """What two bodies have alike that are equal but for what no log holds."""
-    messages = sketch.rest if purpose == COMPACTION else sketch.at
-    return purpose, sketch.bare, messages
 
 
 def _of_session(

@@ -102,6 +102,8 @@ def compactions(session: Session) -> tuple[Compaction, ...]:
         raise TypeError("compactions are those of a Session; a LogFile has one as .session")
     found: list[Compaction] = []
     begun: Event | None = None
+    if not session.vocabulary.knows("compact/start"):
+        return ()
     for event in session.events:
         match event.type:
             case "compact/start":

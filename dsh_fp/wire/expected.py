@@ -1,13 +1,14 @@
 """What a log says was sent, as bodies to compare with captured ones, in order of the log.
 
-One Encoding is one way of making bodies: the chat completions of a step, the call of a
-compaction. Matching knows only what stands in Expected, so another provider's bodies, or those
-of another time, are further encodings and nothing else.
+One Encoding is one way of making one body: the chat completions of a step, its call of the
+Messages API, the call of a compaction. Matching knows only what stands in Expected, so
+another provider's bodies, or those of another time, are further encodings and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import attrs
@@ -15,30 +16,75 @@ import attrs
 from dsh_fp.core.events import Event
 from dsh_fp.core.json_paths import Step
 from dsh_fp.core.lossless import AnyJson, JsonObject
-from dsh_fp.core.origins import Origins, SessionOrigins
+from dsh_fp.core.origins import SessionOrigins
 from dsh_fp.core.rejection import Rejection
-from dsh_fp.core.requests import PastRequest, past_requests
+from dsh_fp.core.requests import PastRequest, inherited_length, past_requests
 from dsh_fp.core.session import Session
-from dsh_fp.wire.chat_completions import OPTIONS, ChatBodies
 from dsh_fp.wire.compaction import Compaction, compactions, is_compaction
+from dsh_fp.wire.encodings import (
+    INSTRUCTION,
+    SYSTEM_TEXT,
+    Makers,
+    compaction_encodings,
+    july_compaction_encoding,
+    step_encodings,
+)
+from dsh_fp.wire.released_compaction import ReleasedCompaction, released_compactions
+from dsh_fp.wire.ways import Way
 
-SYSTEM_TEXT: Final = "system"
-"""The name of a system text that no log holds, beside those of OPTIONS."""
+__all__ = [
+    "COMPACTION",
+    "INSTRUCTION",
+    "SYSTEM_TEXT",
+    "Encoding",
+    "Expected",
+    "expected_requests",
+    "purpose_of",
+]
 
 COMPACTION: Final = "compaction"
 """The purpose of a compaction's call."""
 
 
 class Encoding(Protocol):
-    """One request of a log as a body."""
+    """One request of a log as a body, on one way."""
+
+    @property
+    def way(self) -> Way:
+        """How it went over the wire."""
+        ...
 
     @property
     def free(self) -> frozenset[str]:
-        """What of the body no log holds: keys of the body, or SYSTEM_TEXT."""
+        """The keys of the body that no log holds."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no log holds which messages were sent, so that only a body can tell."""
+        ...
+
+    @property
+    def is_instructed(self) -> bool:
+        """Whether the body ends with an instruction that no log holds."""
+        ...
+
+    @property
+    def is_july_compaction(self) -> bool:
+        """Whether it has a system text in front that no log holds."""
+        ...
+
+    @property
+    def open_messages(self) -> Sequence[JsonObject]:
+        """The wire messages of the same log, as far as they were made, that hold images."""
         ...
 
     def body(self, given: Mapping[str, AnyJson]) -> JsonObject:
         """The body, given values for what is free; a key that is not given stays out."""
+        ...
+
+    def taken(self, body: JsonObject, given: Mapping[str, AnyJson]) -> dict[str, AnyJson]:
+        """What no log holds, as a captured body has it; but for what is given."""
         ...
 
     def event_at(
@@ -52,7 +98,8 @@ class Encoding(Protocol):
 class Expected:
     """One request that a log says was made.
 
-    `fault` says why its body is not known; then there is no encoding.
+    `fault` says why its body is not known; then there is no encoding. `others` are encodings
+    for other ways it may have gone; `run` counts the times the session was resumed before.
 
     Units:   session is the place among the sessions that are compared, index the place among
              the requests of that session, in order of the log.
@@ -68,76 +115,48 @@ class Expected:
     inherited: bool
     fault: Rejection | None
     encoding: Encoding | None = attrs.field(repr=False)
-
-
-@attrs.frozen(eq=False)
-class _StepEncoding:
-    """A step's request as chat completions."""
-
-    session: Session
-    past: PastRequest
-    origins: Origins
-    bodies: ChatBodies
-    free: frozenset[str] = frozenset(OPTIONS)
-
-    def body(self, given: Mapping[str, AnyJson]) -> JsonObject:
-        return self.bodies.encode(self.past.request.unwrap(), given).body
-
-    def event_at(
-        self, steps: tuple[Step, ...], offset: int | None, given: Mapping[str, AnyJson]
-    ) -> Event | None:
-        made = self.bodies.encode(self.past.request.unwrap(), given)
-        request_steps = made.request_steps(steps)
-        seq = None if request_steps is None else self.origins.event_at(request_steps)
-        return None if seq is None else self.session.events[seq]
-
-
-@attrs.frozen(eq=False)
-class _CompactionEncoding:
-    """A compaction's call as chat completions."""
-
-    session: Session
-    call: Compaction
-    free: frozenset[str] = frozenset((*OPTIONS, SYSTEM_TEXT))
-
-    def body(self, given: Mapping[str, AnyJson]) -> JsonObject:
-        return self.call.encode(given.get(SYSTEM_TEXT, ""), given).wire.body
-
-    def event_at(
-        self, steps: tuple[Step, ...], offset: int | None, given: Mapping[str, AnyJson]
-    ) -> Event | None:
-        seq = self.call.encode(given.get(SYSTEM_TEXT, ""), given).event_at(steps, offset)
-        return None if seq is None else self.session.events[seq]
+    others: tuple[Encoding, ...] = attrs.field(repr=False, default=())
+    run: int = 0
+    model: AnyJson = None
 
 
 def expected_requests(
     session: Session, *, place: int = 0, inherited: bool = True
 ) -> tuple[Expected, ...]:
-    """The requests of a session's steps and of its compactions, in order of the log.
+    """The requests of a session's steps and of its compactions, in the order they were sent.
 
     What a session inherited from the one it was forked from was sent by that one; without
     `inherited` it is left out.
 
     Source:  docs/reference/wire.md, "What is expected".
     """
-    origins, bodies = SessionOrigins(session), ChatBodies()
-    own = session.header.seed_length or 0
-    found: list[tuple[int, PastRequest | Compaction]] = [
-        *((past.seq, past) for past in past_requests(session)),
-        *((call.seq, call) for call in compactions(session)),
+    origins, makers = SessionOrigins(session), Makers(session)
+    own = inherited_length(session)
+    resumed = [event.seq for event in session.events if event.type == "session/end-seed"]
+    calls: list[PastRequest | Compaction | ReleasedCompaction] = [
+        *past_requests(session),
+        *compactions(session),
+        *released_compactions(session),
     ]
-    found.sort(key=lambda entry: entry[0])
     made: list[Expected] = []
-    for seq, call in found:
-        if seq < own and not inherited:
+    for call in sorted(calls, key=_sent_at):
+        if call.seq < own and not inherited:
             continue
-        encoding: Encoding
+        purpose: str | None = COMPACTION
+        step: AnyJson = None
+        model: AnyJson = None
+        encodings: tuple[Encoding, ...] = ()
         if isinstance(call, PastRequest):
             purpose, step = None, call.step
-            encoding = _StepEncoding(session, call, origins.of(call), bodies)
+            if call.fault is None:
+                model = None if call.header is None else call.header["config"].get("model")
+                encodings = step_encodings(makers, call, origins.of(call))
+        elif call.fault is not None:
+            pass
+        elif isinstance(call, Compaction):
+            encodings = (july_compaction_encoding(session, call),)
         else:
-            purpose, step = COMPACTION, None
-            encoding = _CompactionEncoding(session, call)
+            encodings, model = compaction_encodings(makers, call), call.model
         made.append(
             Expected(
                 session=place,
@@ -145,14 +164,22 @@ def expected_requests(
                 session_id=session.header.id,
                 turn=call.turn,
                 step=step,
-                seq=seq,
+                seq=call.seq,
                 purpose=purpose,
-                inherited=seq < own,
+                inherited=call.seq < own,
                 fault=call.fault,
-                encoding=None if call.fault is not None else encoding,
+                encoding=encodings[0] if encodings else None,
+                others=encodings[1:],
+                run=bisect_left(resumed, call.seq),
+                model=model,
             )
         )
     return tuple(made)
+
+
+def _sent_at(call: PastRequest | Compaction | ReleasedCompaction) -> int:
+    """Where in the log a request was sent: a compaction in a step comes before the step's own."""
+    return call.cut if isinstance(call, PastRequest) else call.seq
 
 
 def purpose_of(body: AnyJson) -> str | None:

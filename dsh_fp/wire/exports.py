@@ -142,6 +142,11 @@ class _Exporter:
                 self.note(path, "left out: it is no message")
                 continue
             role = message.get("role")
+            if role == "tool" and "toolCallId" in message:
+                result = {"type": "tool-result", "toolCallId": message["toolCallId"]}
+                result |= picked(message, {"content": "content", "isError": "isError"})
+                yield path, "user", json_object({"content": json_array((json_object(result),))})
+                continue
             if role not in ("system", "user", "assistant"):
                 self.note(f"{path}.role", "sent as user: no such role there")
                 role = "user"

@@ -49,6 +49,7 @@ class Lists:
         if number is None:
             number = self._numbers[key] = len(self._values)
             self._values.append(value)
+            keep = True  # it is kept anyway
         if keep:
             self._known[id(value)] = (value, number)
         return number
@@ -56,6 +57,10 @@ class Lists:
     def value(self, number: int) -> AnyJson:
         """The value of a number, the first that was seen with its text."""
         return self._values[number]
+
+    def values(self) -> tuple[AnyJson, ...]:
+        """All values so far, in the order they were seen."""
+        return tuple(self._values)
 
     def add(self, members: Sequence[AnyJson], *, keep: bool = False) -> int:
         """The number of a list of frozen values.

@@ -15,11 +15,15 @@ from dsh_fp.core.events import Event
 from dsh_fp.core.json_paths import Difference, first_difference
 from dsh_fp.core.lossless import AnyJson
 from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.vocabulary import Route
 from dsh_fp.wire.aligning import Alignment, Due, Pair, Seen
 from dsh_fp.wire.captures import Capture, Captured, Place, Skipped
-from dsh_fp.wire.compaction import system_of
-from dsh_fp.wire.expected import COMPACTION, SYSTEM_TEXT, Expected, purpose_of
+from dsh_fp.wire.expected import COMPACTION, Encoding, Expected, purpose_of
+from dsh_fp.wire.instructions import without_instruction
+from dsh_fp.wire.masks import Masks
+from dsh_fp.wire.settling import Evidence, Fact, Settling, instructed_key, july_key, step_key
 from dsh_fp.wire.sketches import NO_LIST, Sketch, Sketches
+from dsh_fp.wire.ways import route_of
 
 Word = Literal["equal", "differs", "unexpected", "unknown", "unreadable"]
 """What is said of a capture: `unknown` where a request corresponds but the log does not tell
@@ -101,59 +105,85 @@ class _Judge:
         self, sessions: Sequence[Sequence[Expected]], given: Mapping[str, AnyJson]
     ) -> None:
         self._given = given
-        free = frozenset[str]().union(
-            *(one.encoding.free for each in sessions for one in each if one.encoding is not None)
+        self._expected = sessions
+        encodings = (
+            encoding
+            for each in sessions
+            for one in each
+            for encoding in (one.encoding, *one.others)
+            if encoding is not None
         )
-        self._sketches = Sketches(free - {SYSTEM_TEXT} - set(given))
-        self._sessions = [[self._due(one) for one in each] for each in sessions]
+        free = frozenset[str]().union(*(encoding.free for encoding in encodings))
+        self._sketches = Sketches(free - set(given))
         self._places = {each[0].session_id: place for place, each in enumerate(sessions) if each}
-
-    def _due(self, expected: Expected) -> Due:
-        encoding = expected.encoding
-        if encoding is None:
-            return Due(expected, None)
-        return Due(expected, self._sketches.sketch(encoding.body(self._given), keep=True))
 
     def judge(self, captures: Iterable[Captured]) -> Matched:
         """The verdicts."""
         skipped: list[Skipped] = []
         # Only what is needed of a capture is kept: its body is numbers from here on.
-        kept: list[tuple[Capture, Seen | None]] = []
+        kept: list[tuple[Capture, Sketch | None]] = []
+        routes: list[Route] = []  # one for each of them
         for captured in captures:
             if isinstance(captured, Skipped):
                 skipped.append(captured)
                 continue
-            seen = self._seen(len(kept), captured)
-            kept.append((attrs.evolve(captured, body=None), seen))
-        alignment = Alignment(self._sketches, self._sessions)
-        alignment.find([seen for _, seen in kept if seen is not None and seen.session != _NOWHERE])
+            body = captured.body
+            sketch = None if body is None else self._sketches.sketch(body)
+            kept.append((attrs.evolve(captured, body=None), sketch))
+            routes.append("chat" if body is None else route_of(body))
+        told = self._sketches.lists.values()
+        settling = Settling(self._expected, self._sketches, self._given, set(routes))
+        masks = Masks(self._sketches, settling.open_messages(), told)
+        seens = [
+            None if sketch is None else self._seen(index, capture, masks.masked(sketch), settling)
+            for index, (capture, sketch) in enumerate(kept)
+        ]
+        here = [seen for seen in seens if seen is not None and seen.session != _NOWHERE]
+        facts = [Fact(seen.keys, routes[seen.index], seen.session) for seen in here]
+        dues = settling.settled(Evidence(tuple(facts)), told)
+        alignment = Alignment(self._sketches, dues)
+        alignment.find(here)
         verdicts = [
-            self._verdict(index, capture, seen, alignment.pairs.get(index))
-            for index, (capture, seen) in enumerate(kept)
+            self._verdict(index, capture, sketch, seens[index], alignment.pairs.get(index))
+            for index, (capture, sketch) in enumerate(kept)
         ]
         return Matched(tuple(verdicts), tuple(alignment.missed()), tuple(skipped))
 
-    def _seen(self, index: int, capture: Capture) -> Seen | None:
-        body = capture.body
-        if body is None:
-            return None
+    def _session_of(self, capture: Capture) -> int | None:
+        named = capture.session
+        return None if named is None else self._places.get(named, _NOWHERE)
+
+    def _seen(self, index: int, capture: Capture, sketch: Sketch, settling: Settling) -> Seen:
+        """A capture as it is compared, with the keys that its request may have."""
+        body = self._sketches.body(sketch)
         hinted = capture.purpose == COMPACTION
         purpose = COMPACTION if hinted else purpose_of(body)
-        named = capture.session
-        session = None if named is None else self._places.get(named, _NOWHERE)
-        return Seen(index, self._sketches.sketch(body), session, purpose, not hinted)
+        keys = [july_key(sketch)] if purpose == COMPACTION else []
+        if not hinted:
+            keys.append(step_key(sketch))
+        if settling.any_instructed:
+            asked = without_instruction(body)
+            if asked is not None:
+                keys.append(instructed_key(self._sketches.sketch(asked)))
+        session = self._session_of(capture)
+        return Seen(index, sketch, session, purpose, not hinted, tuple(keys))
 
     def _verdict(
-        self, index: int, capture: Capture, seen: Seen | None, pair: Pair | None
+        self,
+        index: int,
+        capture: Capture,
+        sketch: Sketch | None,
+        seen: Seen | None,
+        pair: Pair | None,
     ) -> Verdict:
         place = capture.place
-        if seen is None:
+        if seen is None or sketch is None:
             return Verdict(index, place, "unreadable", fault=capture.fault)
         if pair is None:
             note = OTHER_SESSION if seen.session == _NOWHERE else None
             return Verdict(index, place, "unexpected", note=note)
         expected = pair.due.expected
-        if pair.due.sketch is None:
+        if expected.encoding is None:
             return Verdict(
                 index,
                 place,
@@ -163,7 +193,7 @@ class _Judge:
                 repeat=pair.repeat,
                 note=NOT_TOLD,
             )
-        taken, difference, event, note = self._compare(seen.sketch, pair.due.sketch, expected)
+        taken, difference, event, note = self._compare(sketch, pair.due, expected.encoding)
         return Verdict(
             index,
             place,
@@ -178,32 +208,23 @@ class _Judge:
         )
 
     def _compare(
-        self, got: Sketch, due: Sketch, expected: Expected
+        self, got: Sketch, due: Due, encoding: Encoding
     ) -> tuple[tuple[str, ...], Difference | None, Event | None, str | None]:
         """What was taken from the body, the first difference, its event, and more about it."""
-        encoding = expected.encoding
-        assert encoding is not None  # or there would be no sketch of it
         sketches = self._sketches
-        frame = sketches.frame(got)
-        taken: dict[str, AnyJson] = {
-            key: value
-            for key, value in frame.items()
-            if key in encoding.free and key != SYSTEM_TEXT and key not in self._given
-        }
-        if SYSTEM_TEXT in encoding.free and SYSTEM_TEXT not in self._given:
-            system = system_of(sketches.body(got))
-            if system is not None:
-                taken[SYSTEM_TEXT] = system
+        captured = sketches.body(got)
+        taken = encoding.taken(captured, self._given)
         values = {**self._given, **taken}
-        if taken:
-            due = sketches.sketch(encoding.body(values), keep=True)
-        names = tuple(taken)
-        if got.frame == due.frame and got.at == due.at:
+        made = due.sketch
+        if made is None or taken or encoding.is_instructed:
+            made = sketches.sketch(encoding.body(values))
+        names = (*taken, *due.decided)
+        if got.frame == made.frame and got.at == made.at:
             return names, None, None, None
-        difference = first_difference(sketches.body(due), sketches.body(got))
+        difference = first_difference(sketches.body(made), captured)
         assert difference is not None  # the texts are not equal
         event = encoding.event_at(difference.steps, difference.offset, values)
-        return names, difference, event, self._note(got, due, difference)
+        return names, difference, event, self._note(got, made, difference)
 
     def _note(self, got: Sketch, due: Sketch, difference: Difference) -> str | None:
         """Whether a message was left out or put in, where that is what the difference comes to."""

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from dsh_fp.core.json_paths import first_unequal
-from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_object
+from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_object, text_of
 from dsh_fp.wire.lists import EMPTY, Lists
 
 NO_LIST: Final = -1
@@ -139,10 +139,17 @@ def _likeness(one: AnyJson, other: AnyJson) -> float:
     """How much of two messages' texts agrees at their beginnings and ends, from 0 to 1."""
     if role_of(one) != role_of(other) or role_of(one) is None:
         return 0.0
-    ours, theirs = one.get("content"), other.get("content")
-    if not (isinstance(ours, str) and isinstance(theirs, str) and ours and theirs):
+    ours, theirs = _text(one.get("content")), _text(other.get("content"))
+    if not (ours and theirs):
         return 0.0
     start = first_unequal(ours, theirs)
     left = min(len(ours), len(theirs)) - start
     end = first_unequal(ours[len(ours) - left :][::-1], theirs[len(theirs) - left :][::-1])
     return (start + end) / max(len(ours), len(theirs))
+
+
+def _text(content: AnyJson) -> str:
+    """A content as a text: a list of blocks as JSON; nothing for what is neither."""
+    if isinstance(content, JsonArray):
+        return text_of(content) if content else ""
+    return content if isinstance(content, str) else ""
