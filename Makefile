@@ -4,6 +4,8 @@
 #   make test     set up, and run all tests and laws
 #   make check    style, types, floors, documentation and its examples
 #   make laws     the laws alone, with many more random cases
+#   make laws-long  the same, and new interesting logs looked for and kept
+#   make broken-cores  59 deliberately broken cores, each judged by the laws
 #   make bench    the cost table, measured
 #   make crash    writers killed 1,000 times, and what they leave looked at
 #   make docs     the documentation, into docs/_build/html
@@ -18,6 +20,9 @@ PYTEST_ARGS =
 BENCH_ARGS =
 CRASH_ARGS = --kills 1000
 LAWS_PROFILE = nightly
+LOGS_LOOKED_AT = 20000
+SEED = 1
+BROKEN_ARGS =
 
 BIN := $(VENV)/bin
 # pyrsistent's C vector, built from source, crashes on CPython 3.13: its wheels only.
@@ -26,7 +31,8 @@ TYPED := $(wildcard dsh_fp property_specs tests benchmarks examples/*.py tools/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check style types floors docs docs-examples laws bench crash clean
+.PHONY: help demo test check style types floors docs docs-examples laws laws-long \
+    broken-cores bench crash clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -98,6 +104,12 @@ docs-examples: $(VENV)/.check
 
 laws: $(VENV)/.test
 	@$(BIN)/python -m pytest -q property_specs --hypothesis-profile=$(LAWS_PROFILE) $(PYTEST_ARGS)
+
+laws-long: laws
+	@$(BIN)/python -m property_specs.corpus collect $(LOGS_LOOKED_AT) $(SEED)
+
+broken-cores: $(VENV)/.test
+	@$(BIN)/python -m property_specs.broken_cores $(BROKEN_ARGS)
 
 bench: $(VENV)/.package
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)

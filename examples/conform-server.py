@@ -1,18 +1,19 @@
 """An example server for `dsh-fp conform`: this library behind the protocol, one line at a time.
 
-    dsh-fp conform -- python examples/conform-server.py
+dsh-fp conform -- python examples/conform-server.py
 """
 
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from returns.result import Failure, Result
 
 import dsh_fp
 
-Ask = dict[str, Any]
+Json: TypeAlias = Any
+Ask: TypeAlias = dict[str, Json]
 
 
 class Refused(Exception):
@@ -23,7 +24,7 @@ class Refused(Exception):
         self.why = why
 
 
-def held(answer: Result[Any, dsh_fp.Rejection]) -> Any:
+def held(answer: Result[Any, dsh_fp.Rejection]) -> Json:
     """What a result holds; a failure becomes the refusal."""
     if isinstance(answer, Failure):
         raise Refused(answer.failure())
@@ -36,13 +37,13 @@ def session(ask: Ask) -> dsh_fp.Session:
     return made
 
 
-def surface(ask: Ask) -> Any:
+def surface(ask: Ask) -> Json:
     """The nodes in force."""
     found = session(ask).surface
     return {"seqs": list(found.seqs), "generation": found.generation}
 
 
-def requests(ask: Ask) -> Any:
+def requests(ask: Ask) -> Json:
     """What each step sent."""
     return [
         {"seq": past.seq, "fault": past.fault.code.value}
@@ -52,19 +53,19 @@ def requests(ask: Ask) -> Any:
     ]
 
 
-def closers(ask: Ask) -> Any:
+def closers(ask: Ask) -> Json:
     """What closes an interrupted turn."""
     events = [held(dsh_fp.decode_event(each)) for each in ask["log"]]
     return [event.to_wire() for event in dsh_fp.interrupted_turn_closers(events)]
 
 
-def fork(ask: Ask) -> Any:
+def fork(ask: Ask) -> Json:
     """A child: its header, and how many events it inherited."""
     child = held(session(ask).fork(*([ask["boundary"]] if "boundary" in ask else [])))
     return {"header": child.header.to_wire(), "length": len(child)}
 
 
-def fold_surface(ask: Ask) -> Any:
+def fold_surface(ask: Ask) -> Json:
     """Nodes and replacements of bare events."""
     folded = held(dsh_fp.fold_surface(ask["events"]))
     return {
@@ -76,7 +77,7 @@ def fold_surface(ask: Ask) -> Any:
     }
 
 
-def trace(ask: Ask) -> Any:
+def trace(ask: Ask) -> Json:
     """Where events end up in their turns and steps."""
     state = held(dsh_fp.fold_trace(ask["events"]))
     names = ("open_turn", "open_step", "next_turn", "next_step", "pending_calls")
@@ -107,16 +108,16 @@ ANSWERS: dict[str, Callable[[Ask], Any]] = {
 }
 
 
-def refusal(why: dsh_fp.Rejection) -> Any:
+def refusal(why: dsh_fp.Rejection) -> Json:
     """A rejection as the protocol writes it."""
     place = {"seq": why.seq, "index": why.index, "path": why.path, "data": dict(why.facts)}
     return {"code": why.code.value, **{key: place[key] for key in place if place[key] is not None}}
 
 
-def answer(ask: Ask) -> Any:
+def answer(ask: Ask) -> Json:
     """The answer to one request, without its id."""
     if ask["op"] == "hello":
-        capabilities = [*ANSWERS, "request_texts"]
+        capabilities = [*ANSWERS, "request_texts", "refusal_data"]
         hello = {"protocol": "dsh_fp conform", "version": 1, "name": "dsh_fp"}
         return {"answer": {**hello, "capabilities": capabilities}}
     try:

@@ -7,6 +7,7 @@ handles that only the implementation looks into. Whatever is refused comes back 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -15,7 +16,21 @@ from returns.result import Failure, Result
 
 import dsh_fp
 from dsh_fp import Event, Rejection, SessionHeader, thaw
+from dsh_fp.core.bisecting import Search, Verdict, bisect
+from dsh_fp.core.caching import prompt_caching
+from dsh_fp.core.changes import MessageRun
+from dsh_fp.core.differences import diff_requests
 from dsh_fp.core.digests import event_digest
+from dsh_fp.core.json_paths import differences
+from dsh_fp.core.origins import PARTS, Origins, SessionOrigins
+from dsh_fp.core.redacting import Values as SecretValues
+from dsh_fp.core.redacting import redact
+from dsh_fp.core.replay import Replay, divergence
+from dsh_fp.core.runs import Run, diff_runs
+from dsh_fp.core.script import script_of
+from dsh_fp.core.session_differences import diff_sessions
+from dsh_fp.core.what_if import Drop, Edit, Insert, Replace, RequestChange, what_if
+from property_specs.wire import DshFpWires, Wires
 
 Wire: TypeAlias = Any
 """A plain JSON value."""
@@ -249,20 +264,105 @@ class Digests(Protocol):
         ...
 
 
-class Core(Values, Folds, Headers, Sessions, Files, Digests, Protocol):
+class Replays(Protocol):
+    """Recorded calls, given again."""
+
+    def script(self, session: Session) -> list[Wire]:
+        """Of every step's call its `seq`, `chunks`, whether they are `recorded`, `message`."""
+        ...
+
+    def replayed(self, session: Session, times: int) -> list[Wire | Refused]:
+        """What a loop hears that asks for so many answers, one after another."""
+        ...
+
+    def diverged(self, session: Session, place: int, request: Wire) -> Refused | None:
+        """How a live request differs from that of the step with this number, from 0."""
+        ...
+
+
+class Comparisons(Protocol):
+    """Differences, where parts come from, and what caches can keep."""
+
+    def differences(self, one: Wire, other: Wire) -> list[Wire]:
+        """The steps of each path at which two values part, and how."""
+        ...
+
+    def runs(self, old: list[int], new: list[int]) -> list[list[int]]:
+        """The runs by which two lists part: old start and stop, new start and stop."""
+        ...
+
+    def diff_requests(self, session: Session, old: int, new: int) -> Wire | Refused:
+        """`first`, `common`, `runs` of two requests, by their numbers from 0."""
+        ...
+
+    def diff_sessions(self, old: Session, new: Session, *, ignore_call_ids: bool) -> Wire:
+        """`content`, and whether the requests at each place are equal."""
+        ...
+
+    def origins(self, session: Session) -> list[Wire]:
+        """The events behind `messages`, `parts` and `tools` of each request."""
+        ...
+
+    def caching(self, session: Session) -> list[Wire]:
+        """Of each request its `bytes` and `messages`, and those it has in common."""
+        ...
+
+
+class Edits(Protocol):
+    """Edited logs, and searches along a log."""
+
+    def what_if(self, session: Session, edits: list[Wire]) -> Wire | Refused:
+        """`session` (None when refused), `refusal`, `blamed`, `new`, `old`, and what changes.
+
+        That is `requests` and `breaches`.
+        """
+        ...
+
+    def bisect(
+        self, session: Session, holds: Callable[[int], bool], at: list[int] | None = None
+    ) -> int | None:
+        """The first length for which something holds, told of each length that is asked."""
+        ...
+
+    def search(self, lengths: list[int], judge: Callable[[int], str]) -> list[int]:
+        """The lengths left when nothing is left to try; the last is bad, `judge` says of others."""
+        ...
+
+
+class Redactions(Protocol):
+    """Copies without their secrets."""
+
+    def redacted(self, session: Session, secrets: list[str]) -> Wire | Refused:
+        """`session`, and what was done to it.
+
+        `counts` of each place that was changed; the seqs of events where a secret is `left`,
+        and of the `requests` that are others now.
+        """
+        ...
+
+
+class Core(
+    Values,
+    Folds,
+    Headers,
+    Sessions,
+    Files,
+    Digests,
+    Replays,
+    Comparisons,
+    Edits,
+    Redactions,
+    Wires,
+    Protocol,
+):
     """All that the laws ask."""
 
 
 def seen(core: Core, session: Session) -> Wire:
-    """Everything a session shows of itself, but its own header."""
-    return {
-        "events": core.events(session),
-        "surface": core.surface(session),
-        "messages": core.messages(session),
-        "request_header": core.request_header(session),
-        "requests": core.requests(session),
-        "todos": core.todos(session),
-    }
+    """Everything a session shows of itself, but its own header; as much of it as is offered."""
+    shown = ("events", "surface", "messages", "request_header", "requests", "todos")
+    offers = getattr(core, "offers", None)
+    return {name: getattr(core, name)(session) for name in shown if offers is None or offers(name)}
 
 
 def code_of(answer: object) -> str | None:
@@ -304,7 +404,7 @@ def _tokens(tokens: dsh_fp.Tokens) -> dict[str, int]:
     }
 
 
-class DshFp:
+class DshFp(DshFpWires):
     """This library behind the protocol."""
 
     def snapshot(self, value: object) -> Wire | Refused:
@@ -494,6 +594,73 @@ class DshFp:
         answer: bool | Refused = _handle(dsh_fp.can_collapse(session.nodes(), start, end))
         return answer
 
+    def script(self, session: Session) -> list[Wire]:
+        return [
+            {
+                "seq": call.seq,
+                "chunks": thaw(call.chunks),
+                "recorded": call.chunks_recorded,
+                "message": thaw(call.message),
+            }
+            for call in script_of(session).steps
+        ]
+
+    def replayed(self, session: Session, times: int) -> list[Wire | Refused]:
+        heard: list[Wire | Refused] = []
+        replay = Replay.of([script_of(session)])
+        for _ in range(times):
+            step = replay.next()
+            if isinstance(step, Failure):
+                heard.append(_refused(step.failure()))
+                continue
+            replay, call = step.unwrap()
+            heard.append(_plain(call.answer.map(lambda said: said.content)))
+        return heard
+
+    def diverged(self, session: Session, place: int, request: Wire) -> Refused | None:
+        found = dsh_fp.unwrap(divergence(script_of(session).steps[place], request))
+        return None if found is None else _refused(found.rejection)
+
+    def differences(self, one: Wire, other: Wire) -> list[Wire]:
+        return [[list(found.steps), found.kind] for found in differences(one, other)]
+
+    def runs(self, old: list[int], new: list[int]) -> list[list[int]]:
+        return [_run(run) for run in diff_runs(old, new)]
+
+    def diff_requests(self, session: Session, old: int, new: int) -> Wire | Refused:
+        origins, pasts = SessionOrigins(session), dsh_fp.past_requests(session)
+        answer = _handle(diff_requests(origins.of(pasts[old]), origins.of(pasts[new])))
+        if isinstance(answer, Refused):
+            return answer
+        return {
+            "first": None if answer.first is None else [*answer.first.steps],
+            "common": answer.common_messages,
+            "runs": list(map(_run, answer.runs)),
+        }
+
+    def diff_sessions(self, old: Session, new: Session, *, ignore_call_ids: bool) -> Wire:
+        found = diff_sessions(old, new, ignore_call_ids=ignore_call_ids)
+        pairs = [pair.equal for pair in found.pairs]
+        return {"content": found.content_equal, "pairs": pairs}
+
+    def origins(self, session: Session) -> list[Wire]:
+        origins = SessionOrigins(session)
+        return [_origins(origins.of(past)) for past in dsh_fp.past_requests(session)]
+
+    def caching(self, session: Session) -> list[Wire]:
+        return [
+            None
+            if row.fault is not None
+            else {
+                "bytes": row.size,
+                "messages": row.messages,
+                "common": row.common_size,
+                "common messages": row.common_messages,
+                "kept": row.kept_all,
+            }
+            for row in prompt_caching(session)
+        ]
+
     def read(self, content: bytes) -> Wire | Refused:
         answer = dsh_fp.read(io.BytesIO(content))
         if isinstance(answer, Failure):
@@ -532,6 +699,92 @@ class DshFp:
     def log_path(self, root: str, cwd: str | None, session_id: str) -> str | Refused:
         answer: str | Refused = _handle(dsh_fp.log_path(root, cwd, session_id))
         return answer
+
+    def what_if(self, session: Session, edits: list[Wire]) -> Wire | Refused:
+        answer = _handle(what_if(session, list(map(_edit, edits))))
+        if isinstance(answer, Refused):
+            return answer
+        after = answer.session
+        return {
+            "session": after,
+            "refusal": None if answer.refusal is None else answer.refusal.code.value,
+            "blamed": list(answer.blamed),
+            "new": [answer.new_seq(seq) for seq in range(len(session))],
+            "old": [answer.old_seq(seq) for seq in range(len(after or ()))],
+            "requests": [_change(change) for change in answer.requests],
+            "breaches": [_refused(breach) for breach in answer.breaches],
+        }
+
+    def bisect(
+        self, session: Session, holds: Callable[[int], bool], at: list[int] | None = None
+    ) -> int | None:
+        return bisect(session, lambda prefix: holds(len(prefix)), at=at)
+
+    def search(self, lengths: list[int], judge: Callable[[int], str]) -> list[int]:
+        search = Search.among(lengths)
+        while (length := search.next) is not None:
+            search = search.told(length, Verdict(judge(length)))
+        return list(search.candidates)
+
+    def redacted(self, session: Session, secrets: list[str]) -> Wire | Refused:
+        answer = _handle(redact(session, [SecretValues(secrets)]))
+        if isinstance(answer, Refused):
+            return answer
+        return {
+            "session": answer.session,
+            "counts": [one.count for one in answer.replaced],
+            "left": [one.seq for one in answer.left],
+            "requests": [one.seq for one in answer.requests],
+        }
+
+
+def _run(run: Run | MessageRun) -> list[int]:
+    return [run.old_start, run.old_stop, run.new_start, run.new_stop]
+
+
+def _origins(origins: Origins) -> Wire:
+    if origins.past.fault is not None:
+        return {"seq": origins.past.seq}
+    return {
+        "seq": origins.past.seq,
+        "messages": list(origins.messages),
+        "parts": dict(origins.parts),
+        "tools": dict(origins.tools),
+        "each tool": [
+            origins.event_at(f"$.tools[{place}].name") for place in range(_tools_in(origins.past))
+        ],
+        "changed": {part: origins.changed_by(part) for part in PARTS},
+        "changed tools": {name: origins.tool_changed_by(name) for name in origins.tools},
+    }
+
+
+def _tools_in(past: dsh_fp.PastRequest) -> int:
+    return 0 if past.header is None else len(past.header.get("tools", ()))
+
+
+def _edit(edit: Wire) -> Edit:
+    if edit["edit"] == "drop":
+        return Drop(edit["seq"])
+    if edit["edit"] == "replace":
+        return Replace(edit["seq"], edit["data"], edit.get("type"), edit.get("time"))
+    joins = edit.get("surfaceOp"), edit.get("sourceEventSeqs")
+    return Insert(edit["before"], edit["type"], edit["data"], edit.get("time"), *joins)
+
+
+def _change(change: RequestChange) -> Wire:
+    return {
+        "kind": change.kind,
+        "old_seq": change.old_seq,
+        "new_seq": change.new_seq,
+        "header_changed": change.header_changed,
+        "counts": [change.added, change.removed, change.changed],
+        "messages": [change.messages_before, change.messages_after],
+        "bytes": [change.bytes_before, change.bytes_after],
+        "faults": [
+            None if fault is None else fault.code.value
+            for fault in (change.fault_before, change.fault_after)
+        ],
+    }
 
 
 DSH_FP: Core = DshFp()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ class Law:
     file: str
     sentence: str
     fields: dict[str, str]
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def _topic(path: Path) -> Topic:
 def _laws_in(tree: ast.Module, file: str) -> Iterator[Law]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            yield law_of(node.name.removeprefix("test_"), file, ast.get_docstring(node) or "")
+            law = law_of(node.name.removeprefix("test_"), file, ast.get_docstring(node) or "")
+            yield replace(law, parameters=tuple(each.arg for each in node.args.args))
 
 
 def law_of(name: str, file: str, docstring: str) -> Law:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dsh_fp
+from property_specs.cases import for_each
 from property_specs.core import Core, Log, Refused, code_of, seen
 from property_specs.generators.broken_logs import CODES, broken_logs
 from property_specs.generators.json_values import json_values
@@ -75,7 +75,7 @@ def test_first_fault_wins(core: Core, log: list[Any]) -> None:
         assert Fault(answer.index or 0, answer.code) == expected
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 @given(data=st.data())
 @often(0.2)
 def test_each_code_is_answered(core: Core, data: st.DataObject, code: str) -> None:
@@ -109,7 +109,7 @@ def test_every_uncited_node_is_named(core: Core, log: Log) -> None:
     assert dict(answer.data)["missing"] == tuple(accepted(log[:-1]).missing(log[-1]))
 
 
-@pytest.mark.parametrize("code", CODES[3:])
+@for_each("code", CODES[3:])
 @given(log=valid_logs(), data=st.data())
 @often(0.2)
 def test_refusal_changes_nothing(core: Core, log: Log, data: st.DataObject, code: str) -> None:

@@ -97,13 +97,14 @@ def test_event_digests_tell_values_apart(core: Core, log: Log, data: st.DataObje
     assert (core.event_digest(write(one)) == core.event_digest(write(other))) == same
 
 
+# The types whose payloads hold call ids; in any other such a key is a key like any other.
 CALLING = (*payloads.SURFACE_TYPES, "assistant/chunk", "tool/call", "prompt/blocked")
 
 
-def _renamed(value: Any, suffix: str) -> Any:
+def renamed(value: Any, suffix: str) -> Any:
     """A value with every call id in it spelled otherwise."""
     if isinstance(value, list):
-        return [_renamed(item, suffix) for item in value]
+        return [renamed(item, suffix) for item in value]
     if not isinstance(value, dict):
         return value
     kind = value.get("type")
@@ -113,7 +114,7 @@ def _renamed(value: Any, suffix: str) -> Any:
         "id": kind in ("tool-call", "tool-call-delta"),
     }
     return {
-        key: f"{item}{suffix}" if names.get(key) else _renamed(item, suffix)
+        key: f"{item}{suffix}" if names.get(key) else renamed(item, suffix)
         for key, item in value.items()
     }
 
@@ -132,7 +133,7 @@ def test_content_ignores_clock_and_names(core: Core, log: Log, later: int, suffi
         {
             **event,
             "time": event["time"] + later,
-            "data": _renamed(event["data"], suffix if event["type"] in CALLING else ""),
+            "data": renamed(event["data"], suffix if event["type"] in CALLING else ""),
         }
         for event in log
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from property_specs.core import Core, Log, Refused, code_of, seen
 from property_specs.generators.log_files import session_headers
-from property_specs.generators.logs import closed_logs, turned_logs, valid_logs
+from property_specs.generators.logs import closed_logs, many_turned_logs, turned_logs, valid_logs
 from property_specs.generators.payloads import contents
 from property_specs.generators.tall_logs import NODES, tall_logs
 from property_specs.models.json_values import exact
@@ -151,11 +151,12 @@ def test_fork_leaves_parent_alone(core: Core, log: Log, content: Any) -> None:
     assert exact([core.header_of(session), seen(core, session)]) == before
 
 
-@given(log=closed_logs(), content=contents())
+@given(log=closed_logs() | many_turned_logs(), content=contents())
 def test_fork_then_append_equals_replay(core: Core, log: Log, content: Any) -> None:
     """A child with events of its own shows what replaying all its events shows.
 
-    Generator: closed_logs, every boundary, two appends and a replacement by the child.
+    Generator: closed_logs and many_turned_logs, every boundary; two appends and a
+               replacement by the child.
     Oracle:    replay.
     Catches:   surfaces and histories that leak from the parent's later life.
     Broken:    a prefix keeps the surface of the whole log.
@@ -201,6 +202,7 @@ def test_branches_do_not_see_each_other(core: Core, log: Log, data: st.DataObjec
 
 
 @given(log=turned_logs())
+@often(4)
 def test_todos_are_the_last_written(core: Core, log: Log) -> None:
     """The todos are the list of the last todo/write, none before the first.
 

@@ -172,16 +172,17 @@ def nested_events() -> st.SearchStrategy[list[Wire]]:
                 {"type": "tool-call", "id": f"c-{n}", "name": "dig", "arguments": "{}"}
                 for n in range(number)
             ]
-            data: Wire = {
+            known: dict[str, Wire] = {
                 "turn/start": {"turn": turn + is_off},
                 "turn/end": {"turn": turn + is_off},
                 "assistant/message": {**place, "message": {"content": content}},
                 "tool/call": {**place, "callId": call, "name": "dig", "arguments": "{}"},
                 "tool/result": {**place, "message": {"source": {"callId": call}}},
-            }.get(kind, place)
+            }
+            data = known.get(kind, dict(place))
             if kind == "tool/result" and number == 2:
                 data["error"] = {"code": "TOOL_NOT_STARTED"}
-            event = {"type": kind, "seq": len(events), "time": 0, "data": data}
+            event: Wire = {"type": kind, "seq": len(events), "time": 0, "data": data}
             if kind in ("tool/result", "user/message", "assistant/message"):
                 event["surfaceOp"] = "append"
             events.append(event)

@@ -1,0 +1,1 @@
+"""Judging other implementations: doors, verdicts, reports, vectors, the broken cores."""
