@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.redacting import Detector, Found
+from dsh_fp.core.redaction.redacting import Detector, Found
 from dsh_fp.core.rejection import Rejection, rule_invalid
 
 _MISSING: Final = "redacting by rule or pattern needs packages: pip install 'dsh-fp[redact]'"

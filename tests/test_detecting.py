@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from dsh_fp import Code, unwrap
-from dsh_fp.core.redacting import Detector, redact
+from dsh_fp.core.redaction.redacting import Detector, redact
 from dsh_fp.detecting import key_format_names, key_formats, pattern
 from tests.core.making import event, replayed, user
 from tests.shared import REPOSITORY

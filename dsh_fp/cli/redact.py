@@ -20,12 +20,12 @@ from dsh_fp.cli.faults import complaint_of, exit_of, place_of, usage_complaint
 from dsh_fp.cli.files import content_of, see_apart
 from dsh_fp.cli.page import Page, seqs_of
 from dsh_fp.cli.safe import one_line
-from dsh_fp.core.literals import Literals
 from dsh_fp.core.lossless import parse_value
-from dsh_fp.core.marking import Left, Replaced
-from dsh_fp.core.path_patterns import parse_path
-from dsh_fp.core.redacting import ChangedRequest, PathRule, Redaction, Rule, Values
-from dsh_fp.core.redacting import redact as redact_session
+from dsh_fp.core.redaction.literals import Literals
+from dsh_fp.core.redaction.marking import Left, Replaced
+from dsh_fp.core.redaction.path_patterns import parse_path
+from dsh_fp.core.redaction.redacting import ChangedRequest, PathRule, Redaction, Rule, Values
+from dsh_fp.core.redaction.redacting import redact as redact_session
 from dsh_fp.core.rejection import Rejection, storage_failed
 from dsh_fp.storage.files import Files, publish, sync_folder
 from dsh_fp.storage.jsonl import LogFile, encode_log

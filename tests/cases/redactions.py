@@ -13,7 +13,7 @@ from returns.result import Failure
 
 import dsh_fp
 from dsh_fp.core.certificates import certify
-from dsh_fp.core.redacting import Redaction, Values, redact
+from dsh_fp.core.redaction.redacting import Redaction, Values, redact
 from dsh_fp.core.verifying import compare_certificate
 from dsh_fp.wire.exports import export_anthropic, export_openai
 from tests.cases.verdicts import Ask, Findings, Known, by_key, holds, not_looked_at, same

@@ -10,8 +10,16 @@ import pytest
 from dsh_fp import Code, Session, past_requests, thaw, unwrap
 from dsh_fp.core.certificates import certify
 from dsh_fp.core.generations import V2, V4
-from dsh_fp.core.path_patterns import parse_path
-from dsh_fp.core.redacting import Detector, Found, PathRule, Redaction, Rule, Values, redact
+from dsh_fp.core.redaction.path_patterns import parse_path
+from dsh_fp.core.redaction.redacting import (
+    Detector,
+    Found,
+    PathRule,
+    Redaction,
+    Rule,
+    Values,
+    redact,
+)
 from dsh_fp.core.verifying import compare_certificate
 from tests.core.making import (
     asking,

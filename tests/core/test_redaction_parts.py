@@ -8,9 +8,9 @@ import re
 import pytest
 
 from dsh_fp import Code, unwrap
-from dsh_fp.core.embedded import tokens_of
-from dsh_fp.core.literals import Literals
-from dsh_fp.core.path_patterns import parse_path
+from dsh_fp.core.redaction.embedded import tokens_of
+from dsh_fp.core.redaction.literals import Literals
+from dsh_fp.core.redaction.path_patterns import parse_path
 
 
 def spans(texts: list[str], text: str) -> list[str]:

@@ -14,12 +14,19 @@ from returns.result import Failure, Result, Success
 from dsh_fp.core.chains import RequestDigests
 from dsh_fp.core.events import Event, event_of, session_header
 from dsh_fp.core.lossless import AnyJson, freeze, json_object, number_text, thaw
-from dsh_fp.core.marking import Hits, Left, Marks, Region, Regions, Replaced, replaced_in
-from dsh_fp.core.readings import HEADER, AlongTrails, Piece, leaves_of, readings
+from dsh_fp.core.redaction.marking import Hits, Left, Marks, Region, Regions, Replaced, replaced_in
+from dsh_fp.core.redaction.readings import HEADER, AlongTrails, Piece, leaves_of, readings
+from dsh_fp.core.redaction.secret_rules import (
+    Detector,
+    Found,
+    PathRule,
+    Rule,
+    Values,
+    learn_secrets,
+)
+from dsh_fp.core.redaction.seeking import found_within
 from dsh_fp.core.rejection import Rejection, redaction_unsound
 from dsh_fp.core.requests import PastRequest, past_requests
-from dsh_fp.core.secret_rules import Detector, Found, PathRule, Rule, Values, learn_secrets
-from dsh_fp.core.seeking import found_within
 from dsh_fp.core.session import Session
 from dsh_fp.core.trace import trace_violations
 

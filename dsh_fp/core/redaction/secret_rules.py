@@ -11,14 +11,14 @@ from typing import Final, NamedTuple, TypeVar
 
 import attrs
 
-from dsh_fp.core.embedded import tokens_of
 from dsh_fp.core.json_paths import Step
-from dsh_fp.core.literals import Literals
 from dsh_fp.core.lossless import AnyJson, number_text
-from dsh_fp.core.marking import Hits, texts_of
-from dsh_fp.core.path_patterns import PathPattern, Reach
-from dsh_fp.core.readings import HEADER, AlongTrails, Piece, Reading, leaves_of, readings
-from dsh_fp.core.seeking import Hit, Look, found_within, whole_of
+from dsh_fp.core.redaction.embedded import tokens_of
+from dsh_fp.core.redaction.literals import Literals
+from dsh_fp.core.redaction.marking import Hits, texts_of
+from dsh_fp.core.redaction.path_patterns import PathPattern, Reach
+from dsh_fp.core.redaction.readings import HEADER, AlongTrails, Piece, Reading, leaves_of, readings
+from dsh_fp.core.redaction.seeking import Hit, Look, found_within, whole_of
 from dsh_fp.core.session import Session
 
 T = TypeVar("T")

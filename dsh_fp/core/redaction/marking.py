@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 import attrs
 
 from dsh_fp.core.json_paths import Step, path_text
-from dsh_fp.core.literals import Literals
 from dsh_fp.core.lossless import text_of
-from dsh_fp.core.readings import HEADER, AlongTrails, Leaf, Piece, Reading
-from dsh_fp.core.seeking import Hit, Look, forms_of
+from dsh_fp.core.redaction.literals import Literals
+from dsh_fp.core.redaction.readings import HEADER, AlongTrails, Leaf, Piece, Reading
+from dsh_fp.core.redaction.seeking import Hit, Look, forms_of
 from dsh_fp.core.session import Session
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from dsh_fp.core.embedded import Token, tokens_of
 from dsh_fp.core.lossless import text_of
+from dsh_fp.core.redaction.embedded import Token, tokens_of
 
 _MOST_INSIDE: Final = 6  # JSON texts inside JSON texts; quoting doubles the text at each level
 
