@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
+from itertools import chain
 from typing import NoReturn, Self
 
 from dsh_fp.core.changes import RequestDifference
@@ -77,7 +78,8 @@ class ReplayModel:
     raises Diverged, and so does each call after it. With `from_messages`, chunks are made
     from the logged messages where there are any, not those recorded.
 
-    Errors:  Rejected with ENDING_INVALID for an ending that names no call.
+    Errors:  Rejected with ENDING_INVALID for an ending that names no call, or a call that
+             another names too, or that comes after more chunks than the call gives.
     Source:  docs/reference/replay.md.
     """
 
@@ -93,6 +95,8 @@ class ReplayModel:
         given = [sessions] if isinstance(sessions, Session | Script) else list(sessions)
         endings = tuple(endings)
         scripts = [one if isinstance(one, Script) else script_of(one, endings) for one in given]
+        for fault in chain.from_iterable(script.faults for script in scripts):
+            raise Rejected(fault)
         _demand_all_used(endings, [script for script in scripts if script not in given])
         self._replay = Replay.of(script if inherited else script.own for script in scripts)
         self._check = check

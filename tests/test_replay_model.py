@@ -396,6 +396,22 @@ def test_an_ending_that_names_no_call_is_refused_at_once() -> None:
         assert refused.value.rejection.line_number == told[0].line_number
 
 
+def test_endings_that_clash_are_refused_at_once() -> None:
+    """Two for one call, or one after more chunks than it has; of a script that was given too."""
+    session = recorded("a", "One.")
+    named = ('{"turn":1,"step":1,"never_ends":true}', '{"session":"a","turn":1,"step":1,')
+    twice = endings(named[0], named[1] + '"never_ends":true}')
+    too_many = endings("", '{"turn":1,"step":1,"never_ends":true,"after_chunks":99}')
+
+    for told in (twice, too_many):
+        script = script_of(session, told)
+        for given, more in ((session, told), (script, ())):
+            with pytest.raises(Rejected) as refused:
+                ReplayModel(given, endings=more)
+            assert refused.value.rejection.code is Code.ENDING_INVALID
+            assert refused.value.rejection.line_number == 2
+
+
 # ---- several sessions --------------------------------------------------------------------------
 
 

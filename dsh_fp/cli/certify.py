@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final, NoReturn
 
 import click
@@ -10,7 +11,7 @@ from returns.result import Failure
 from dsh_fp.cli.answer import Answer, common_options, count, log_argument
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of, usage_complaint
-from dsh_fp.cli.files import content_of, see_free, write_file
+from dsh_fp.cli.files import content_of, see_free, write_files
 from dsh_fp.cli.safe import json_safe, one_line
 from dsh_fp.core.certificates import certify
 
@@ -35,23 +36,27 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     if output is None and (key is not None or force):
         raise click.UsageError("--sign and --force need -o FILE.")
     answer = Answer("certify", as_json=as_json, color=color)
+    beside = f"{output}{SIGNATURE_SUFFIX}"
     written = [] if output is None else [output]
     if key is not None:
-        written.append(f"{output}{SIGNATURE_SUFFIX}")
-    see_free(answer, written, force=force)
+        written.append(beside)
+    see_free(answer, written, reads=(log, key), force=force)
+    if output is not None and key is None and os.path.lexists(beside):
+        _refuse_beside(answer, beside)
     opened = answer.open(log)
     certificate = certify(opened.session)
     text = json_safe(certificate.to_text())
     signature = None if key is None else _signed(answer, text.encode(), key)
-    if output is not None:
-        write_file(answer, output, text.encode(), force=force)
+    files = [] if output is None else [(output, text.encode())]
     if signature is not None:
-        write_file(answer, written[1], signature, force=force)
+        files.insert(0, (beside, signature))  # a certificate never stands there unsigned
+    if files:
+        write_files(answer, files, force=force)
     if as_json:
         answer.document(
             certificate=certificate.to_wire(),
             file=output,
-            signature=written[1] if signature is not None else None,
+            signature=beside if signature is not None else None,
         )
     elif output is None:
         answer.out.exact((text,))
@@ -64,10 +69,17 @@ def command(  # noqa: PLR0917  # click passes each option by its name
         out.line(f"  root       {certificate.root}")
         out.line(f"  written    {one_line(output)}")
         if signature is not None:
-            out.line(f"  signature  {one_line(written[1])}")
+            out.line(f"  signature  {one_line(beside)}")
     if not as_json:
         answer.mention_torn_tail(opened)
     return Exit.HOLDS
+
+
+def _refuse_beside(answer: Answer, signature: str) -> NoReturn:
+    """End where the certificate would stand beside the signature of another."""
+    why = f"{one_line(signature)} is there already, and would be no signature of this certificate"
+    now = "Sign with --sign, or remove that file, or choose another name."
+    answer.refuse(usage_complaint("FILE_EXISTS", why, now), Exit.USAGE)
 
 
 def _signed(answer: Answer, content: bytes, key: str) -> bytes:

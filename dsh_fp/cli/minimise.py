@@ -16,7 +16,7 @@ import click
 from dsh_fp.cli.answer import Answer, common_options, count, log_argument
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import Complaint, usage_complaint
-from dsh_fp.cli.files import write_file
+from dsh_fp.cli.files import see_apart, write_file
 from dsh_fp.cli.judging import Judge, line_of
 from dsh_fp.cli.safe import one_line
 from dsh_fp.core.bisecting import Verdict
@@ -61,6 +61,8 @@ def command(
     The log goes to standard output, or to the FILE of -o, which must not be there yet.
     """
     answer = Answer("minimise", as_json=as_json, color=color)
+    if output is not None:
+        see_apart([output], [log, *program])
     opened = answer.open(log)
     answer.mention_torn_tail(opened)
     run = _Run(answer, opened, program, output)

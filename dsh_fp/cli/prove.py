@@ -60,7 +60,7 @@ def command(  # noqa: PLR0917  # click passes each option by its name
             raise click.UsageError("--request takes a turn and a step, as in 3.2.")
         turn, step = int(parts[1]), int(parts[2])
     answer = Answer("prove", as_json=as_json, color=color)
-    see_free(answer, [] if output is None else [output], force=force)
+    see_free(answer, [] if output is None else [output], reads=(log, old), force=force)
     proof: Proof
     if old is not None:
         proof = _extension(answer, log, old)

@@ -71,9 +71,13 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     opened = answer.open(log)
     told = () if endings is None else _endings(answer, opened, endings)
     script = script_of(opened.session, told)
-    for unused in script.unused:
-        fault = ending_invalid(f"no recorded call is {unused.name}", unused.line_number)
-        _refuse(answer, opened, fault.at(file=endings))
+    faults = [
+        *script.faults,
+        *(ending_invalid(f"no recorded call is {e.name}", e.line_number) for e in script.unused),
+    ]
+    if faults:
+        first = min(faults, key=lambda fault: fault.line_number or 0)
+        _refuse(answer, opened, first.at(file=endings))
     rows = [row_of(opened, call) for call in script.calls]
     if as_json:
         answer.out.exact(map(json_safe, _document(opened, rows, chunks=chunks)))

@@ -13,6 +13,7 @@ from returns.result import Failure
 from dsh_fp.cli.answer import Answer, common_options, count, log_argument
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of, usage_complaint, wire_of
+from dsh_fp.cli.files import see_apart
 from dsh_fp.cli.page import Page, scalar, seqs_of
 from dsh_fp.cli.safe import one_line
 from dsh_fp.core.events import ENVELOPE, is_seq
@@ -83,6 +84,9 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     request stays as it was, 1 when one changes or the edited log is refused.
     """
     answer = Answer("what-if", as_json=as_json, color=color)
+    if target is not None:
+        given_files = (given.partition("=")[2] for given in (*replaces, *inserts))
+        see_apart([target], [log, *given_files])
     opened = answer.open(log)
     session = opened.session
     edits: list[Edit] = [Drop(seq) for given in drops for seq in _dropped(given)]
@@ -156,11 +160,11 @@ def _replace(answer: Answer, session: Session, given: str) -> Replace:
     """A payload, or a whole event (its four required keys tell) that joins as the one it is for."""
     seq, path = _placed("--replace", given)
     value = _value_in(answer, path)
-    if not _is_event(value):
+    if not _is_event(value, session):
         return Replace(seq, value)
     if seq < len(session):
         old = session.events[seq].to_wire()
-        joins = ("surfaceOp", "sourceEventSeqs")
+        joins = ("surfaceOp", "sourceEventSeqs", "ignorable")
         if not all(json_equal(value.get(key), old.get(key)) for key in joins):
             raise click.UsageError(
                 f"the event for --replace {seq} joins the surface in another way; "
@@ -183,11 +187,11 @@ def _insert(answer: Answer, given: str) -> Insert:
     return Insert(seq, value["type"], value["data"], value.get("time"), op, sources)
 
 
-def _is_event(value: AnyJson) -> bool:
+def _is_event(value: AnyJson, session: Session) -> bool:
     return (
         isinstance(value, JsonObject)
         and all(key in value for key in _WHOLE)
-        and value.keys() <= _ENVELOPE
+        and value.keys() <= set(session.vocabulary.form.envelope.keys)
         and isinstance(value["type"], str)
         and is_seq(value["seq"])
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import is_seq
+from dsh_fp.core.events import is_number, is_seq
 from dsh_fp.core.lossless import AnyJson, JsonObject, parse_value, to_text
 from dsh_fp.core.rejection import Rejection, ending_invalid, shown
 
@@ -49,6 +49,8 @@ def parse_endings(lines: Iterable[str]) -> Result[tuple[Ending, ...], Rejection]
 
     Shapes:  {"turn", "step"} or {"seq"}; {"error": {"name", "message", "code"?}} or
              {"never_ends": true}; "after_chunks"?, "session"?; no other keys.
+    Lines that name one call in different ways are told from a script: `Script.faults`.
+
     Errors:  ENDING_INVALID with the line's number.
     Source:  docs/reference/replay.md, "The side file".
     """
@@ -67,6 +69,19 @@ def parse_endings(lines: Iterable[str]) -> Result[tuple[Ending, ...], Rejection]
         named[name] = line_number
         endings.append(ending)
     return Success(tuple(endings))
+
+
+def named_twice(first: Ending, second: Ending, call: str) -> Rejection:
+    """The fault of a second ending for a call."""
+    lines = first.line_number, second.line_number
+    both = "two endings" if None in lines else f"lines {lines[0]} and {lines[1]}"
+    return ending_invalid(f"{both} name the same call: {call}", second.line_number)
+
+
+def too_many_chunks(ending: Ending, call: str, most: int) -> Rejection:
+    """The fault of an ending after more chunks than the call gives."""
+    what = f"its after_chunks is {ending.after_chunks}, but {call} gives {most}"
+    return ending_invalid(what, ending.line_number)
 
 
 def _ending(line: str, line_number: int) -> Ending | Rejection:
@@ -121,6 +136,6 @@ def _fault_of_error(error: Any) -> str | None:  # noqa: ANN401  # any JSON value
     if unknown:
         return f"its error has an unknown key {shown(unknown[0])}"
     code = error.get("code")
-    if "code" in error and (isinstance(code, bool) or not isinstance(code, str | int)):
+    if "code" in error and not (isinstance(code, str) or is_number(code)):
         return f"its error's code is {shown(to_text(code))}"
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -15,7 +16,7 @@ from returns.result import Failure, Result, Success
 
 from dsh_fp.core.assembly import Assembled, assemble
 from dsh_fp.core.call_spans import CallSpan, Purpose, call_spans, field_of
-from dsh_fp.core.endings import Ending
+from dsh_fp.core.endings import Ending, named_twice, too_many_chunks
 from dsh_fp.core.events import SessionHeader
 from dsh_fp.core.lossless import (
     AnyJson,
@@ -269,12 +270,15 @@ class ModelCall:
 class Script:
     """The model calls of one session, in order of the log.
 
-    `unused` are the endings that were given but name no call of it.
+    `unused` are the endings that were given but name no call of it. `faults` say, in order of
+    the endings, which name a call that another names too, or come after more chunks than the
+    call gives: ENDING_INVALID with the line's number. Of several the first counts.
     """
 
     header: SessionHeader
     calls: tuple[ModelCall, ...]
     unused: tuple[Ending, ...] = ()
+    faults: tuple[Rejection, ...] = ()
     steps: tuple[ModelCall, ...] = attrs.field(
         init=False, default=attrs.Factory(lambda self: self._made_for(Purpose.STEP), True)
     )
@@ -293,7 +297,9 @@ class Script:
     def own(self) -> Script:
         """The script without the calls that a fork inherited from its parent."""
         calls = tuple(call for call in self.calls if not call.inherited)
-        return self if len(calls) == len(self.calls) else Script(self.header, calls, self.unused)
+        if len(calls) == len(self.calls):
+            return self
+        return Script(self.header, calls, self.unused, self.faults)
 
     def __repr__(self) -> str:
         return f"Script({self.header.id!r}, {len(self.calls)} calls)"
@@ -303,7 +309,7 @@ def script_of(session: Session, endings: Iterable[Ending] = ()) -> Script:
     """The script of a recorded session: one entry for each call of the model.
 
     Of `endings` those count that name this session or none. O(events); payloads of chunks
-    are decoded when asked for.
+    are decoded when asked for, and where an ending counts them.
 
     Law:     scripts_hold_every_call.
     Source:  docs/reference/replay.md.
@@ -311,23 +317,43 @@ def script_of(session: Session, endings: Iterable[Ending] = ()) -> Script:
     if not isinstance(session, Session):
         raise TypeError("script_of takes a Session; a LogFile has one as .session")
     ours = [e for e in endings if e.session is None or e.session == session.header.id]
-    waiting = {(e.turn, e.step, e.seq): e for e in ours}
+    waiting: dict[tuple[int | None, int | None, int | None], list[int]] = {}
+    for place, told in enumerate(ours):
+        waiting.setdefault((told.turn, told.step, told.seq), []).append(place)
+    faults: dict[int, Rejection] = {}
     requests = {past.seq: past for past in past_requests(session)}
     inherited = inherited_length(session)
     calls: list[ModelCall] = []
     for span in call_spans(session):
         past = None if span.step_seq is None else requests.get(span.step_seq)
         turn, step = (span.turn, None) if past is None else (past.turn, past.step)
-        ending = waiting.pop((None, None, span.seq), None)
-        if ending is None and type(turn) is int and type(step) is int:
-            ending = waiting.pop((turn, step, None), None)
+        places = waiting.pop((None, None, span.seq), [])
+        if type(turn) is int and type(step) is int:
+            places = sorted(places + waiting.pop((turn, step, None), []))
         outcome, error = _ended(session, span, step)
-        if ending is not None:
-            outcome = Outcome.NEVER_ENDED if ending.error is None else Outcome.THREW
-            error = ending.error
-        call = ModelCall(turn, step, outcome, error, past, session, span, ending, inherited)
+        call = ModelCall(turn, step, outcome, error, past, session, span, None, inherited)
+        if places:
+            ending = ours[places[0]]
+            for place in places[1:]:
+                faults[place] = named_twice(ending, ours[place], call.name)
+            # Counted before the ending is the call's: what it gives then is cut to the number.
+            if ending.after_chunks and ending.after_chunks > (most := len(call.chunks)):
+                faults[places[0]] = too_many_chunks(ending, call.name, most)
+            call = _ended_by(call, ending)
         calls.append(call)
-    return Script(session.header, tuple(calls), tuple(waiting.values()))
+    unused = [ours[place] for place in sorted(chain.from_iterable(waiting.values()))]
+    return Script(
+        session.header,
+        tuple(calls),
+        tuple(unused),
+        tuple(faults[place] for place in sorted(faults)),
+    )
+
+
+def _ended_by(call: ModelCall, ending: Ending) -> ModelCall:
+    """The call as a side file tells its end."""
+    outcome = Outcome.NEVER_ENDED if ending.error is None else Outcome.THREW
+    return attrs.evolve(call, outcome=outcome, error=ending.error, ending=ending)
 
 
 def _ended(session: Session, span: CallSpan, step: AnyJson) -> tuple[Outcome, JsonObject | None]:

@@ -112,6 +112,17 @@ def test_a_side_file_says_how_calls_ended(tmp_path: Path) -> None:
     [
         (b"\n[]", "ENDING_INVALID", 2),
         (b'{"turn":7,"step":1,"never_ends":true}', "ENDING_INVALID", 1),
+        (
+            b'{"turn":1,"step":1,"never_ends":true}\n{"seq":1,"never_ends":true}',
+            "ENDING_INVALID",
+            2,
+        ),
+        (b'\n{"seq":1,"never_ends":true,"after_chunks":9}', "ENDING_INVALID", 2),
+        (
+            b'{"seq":1,"never_ends":true,"after_chunks":9}\n{"seq":0,"never_ends":true}',
+            "ENDING_INVALID",
+            1,
+        ),
         (b"\xff", "FILE_UNREADABLE", None),
     ],
 )

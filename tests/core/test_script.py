@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -281,6 +282,10 @@ def test_the_calls_of_a_parent_are_marked_in_its_fork() -> None:
     assert [call.inherited for call in made.calls] == [True, False]
     assert [call.seq for call in made.own.calls] == [8]
     assert script_of(parent).own.calls[0].seq == 3
+    clash = [Ending(None, seq=8), Ending(None, turn=2, step=1)]
+    forked = script_of(child, clash)
+    assert len(forked.faults) == 1
+    assert forked.own.faults == forked.faults
 
 
 def test_odd_numbers_of_turn_and_step_stay_as_they_are() -> None:
@@ -371,6 +376,7 @@ def test_a_side_file_is_read_line_by_line() -> None:
         ('{"seq":1,"error":{"name":"E","message":"m","stack":""}}', "'stack'"),
         ('{"seq":1,"error":{"name":"E","message":"m","code":null}}', "code is 'null'"),
         ('{"seq":1,"error":{"name":"E","message":"m","code":true}}', "code is 'true'"),
+        ('{"seq":1,"error":{"name":"E","message":"m","code":[1.5]}}', "code is '[1.5]'"),
     ],
 )
 def test_a_line_that_tells_no_ending_is_refused_by_its_number(line: str, what: str) -> None:
@@ -389,6 +395,95 @@ def test_a_call_is_named_once() -> None:
 
     assert (refused.code, refused.line_number) == (Code.ENDING_INVALID, 3)
     assert "line 1" in refused.message
+
+
+TWICE = [
+    ('{"session":"session","turn":1,"step":1,"never_ends":true}', "turn 1, step 1"),
+    ('{"turn":1,"step":1,"never_ends":true}', "turn 1, step 1"),
+    ('{"seq":3,"never_ends":true}', "seq 3"),
+    ('{"session":"session","seq":3,"never_ends":true}', "seq 3"),
+]
+
+
+@pytest.mark.parametrize("first", TWICE)
+@pytest.mark.parametrize("second", TWICE)
+def test_a_call_is_named_once_in_whatever_way(
+    first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    """What names a call in another way is told from the script; both lines are named."""
+    if first == second:
+        return
+    made = script(*BEGUN, *STREAM, told=f"\n{first[0]}\n{second[0]}")
+
+    (fault,) = made.faults
+    assert (fault.code, fault.line_number) == (Code.ENDING_INVALID, 3)
+    assert "lines 2 and 3 name the same call: turn 1, step 1 (seq 3)" in fault.message
+    assert made.unused == ()
+
+
+def test_a_third_line_for_a_call_is_a_fault_too() -> None:
+    """In order of the lines, whatever the order of the calls."""
+    lines = ['{"seq":9,"never_ends":true}', '{"turn":2,"step":1,"never_ends":true}']
+    lines += [line for line, _ in TWICE[:3]]
+    told = "\n".join(lines)
+    made = script(*BEGUN, *STREAM, turn_end(8), step_start(9, turn=2), told=told)
+
+    assert [fault.line_number for fault in made.faults] == [2, 4, 5]
+    assert "lines 3 and 5" in made.faults[2].message
+
+
+def test_a_retry_does_not_take_the_name_of_its_step() -> None:
+    """Turn and step name the first call, which the seq named already."""
+    lines = '{"seq":3,"never_ends":true}\n{"turn":1,"step":1,"never_ends":true}'
+    again = (step_end(8), step_start(9))
+    made = script(*BEGUN, *STREAM, *again, told=lines)
+
+    assert [fault.line_number for fault in made.faults] == [2]
+    both = '{"seq":9,"never_ends":true}\n{"turn":1,"step":1,"never_ends":true}'
+    assert script(*BEGUN, *STREAM, *again, told=both).faults == ()
+
+
+def test_endings_without_lines_may_clash_too() -> None:
+    """Those that were made by hand."""
+    clash = [Ending(None, seq=3), Ending(None, turn=1, step=1)]
+
+    (fault,) = script_of(replayed(*BEGUN), clash).faults
+
+    assert fault.line_number is None
+    assert "two endings name the same call: turn 1, step 1 (seq 3)" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("wires", "most"),
+    [
+        ((*BEGUN, *STREAM, assistant(8, text("Noon."))), 4),
+        ((*BEGUN, assistant(4, text("Noon."))), 2),
+        (BEGUN, 0),
+    ],
+)
+def test_no_more_chunks_come_than_the_call_gives(wires: tuple[Wire, ...], most: int) -> None:
+    """Those recorded, or those made from the message; a larger number is a slip."""
+    told = '\n{{"seq":3,"never_ends":true,"after_chunks":{}}}'
+    right = script(*wires, told=told.format(most))
+    wrong = script(*wires, told=told.format(most + 1))
+
+    assert right.faults == ()
+    assert len(right.calls[0].chunks) == most
+    (fault,) = wrong.faults
+    assert (fault.code, fault.line_number) == (Code.ENDING_INVALID, 2)
+    assert f"after_chunks is {most + 1}" in fault.message
+    assert f"turn 1, step 1 (seq 3) gives {most}" in fault.message
+
+
+@pytest.mark.parametrize("code", ["529", '"too much"', "1.5", "-2", "1e300", "0.1"])
+def test_the_code_of_an_error_is_a_text_or_a_number(code: str) -> None:
+    """Any that JSON has, and it is kept as it is."""
+    line = f'{{"seq":3,"error":{{"name":"E","message":"m","code":{code}}}}}'
+
+    error = only(*BEGUN, told=line).error
+
+    assert error is not None
+    assert error["code"] == json.loads(code)
 
 
 def test_purposes_are_plain_texts() -> None:
