@@ -23,8 +23,8 @@ from dsh_fp.core.differences import diff_requests
 from dsh_fp.core.digests import event_digest
 from dsh_fp.core.json_paths import differences
 from dsh_fp.core.origins import PARTS, Origins, SessionOrigins
-from dsh_fp.core.redacting import Values as SecretValues
-from dsh_fp.core.redacting import redact
+from dsh_fp.core.redaction.redacting import Values as SecretValues
+from dsh_fp.core.redaction.redacting import redact
 from dsh_fp.core.replay import Replay, divergence
 from dsh_fp.core.runs import Run, diff_runs
 from dsh_fp.core.script import script_of

@@ -12,9 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from dsh_fp.core.generations import RELEASED_GENERATIONS
+from dsh_fp.core.nesting import NESTINGS
 from dsh_fp.core.reducer import CHECKS
 from dsh_fp.core.rejection import Code, advice, severity
 from dsh_fp.core.vocabulary import STANDARD, Frame, Role, TypeRule
+from property_specs.conforming.protocol import FEATURES, OPERATIONS, SMALL
 
 REFERENCE: Final = Path(__file__).resolve().parent.parent / "reference"
 
@@ -104,6 +107,7 @@ def _message_text(rule: TypeRule) -> str:
         Frame.PLAIN: "content as it is",
         Frame.TAGGED: f"content between `{message.tag}` tags",
         Frame.TOOL_RESULT: "content in one `tool-result` block",
+        Frame.RECORD: f"`data{'' if message.within is None else '.' + message.within}`",
     }[message.frame]
     return f"{message.speaker}, {how}{'; none if empty' if message.drop_empty else ''}"
 
@@ -126,8 +130,107 @@ def types_table() -> str:
     )
 
 
+def operations_table() -> str:
+    """Every question of `dsh-fp conform`."""
+    return table(
+        ("operation", "arguments", "answer"),
+        (
+            (
+                f"`{name}`{' *' if name in SMALL else ''}",
+                ", ".join(
+                    [
+                        *(f"`{each}`" for each in operation.parameters),
+                        *(f"`{each}?`" for each in operation.optional),
+                    ]
+                ),
+                operation.answer,
+            )
+            for name, operation in OPERATIONS.items()
+        ),
+    )
+
+
+def features_table() -> str:
+    """What an implementation may say of itself beside the questions it answers."""
+    return table(("feature", "means"), ((f"`{name}`", says) for name, says in FEATURES.items()))
+
+
+def generations_table() -> str:
+    """What each generation's form says, July's first."""
+    forms = [each.form for each in (STANDARD, *RELEASED_GENERATIONS)]
+
+    def yes(truth: bool) -> str:
+        return "yes" if truth else ""
+
+    rows: list[tuple[str, ...]] = [
+        ("`version` in the header", *(str(form.version) for form in forms)),
+        ("a replacement's keys", *(f"`{form.start}`, `{form.end}`" for form in forms)),
+        ("envelope keys", *(str(len(form.envelope.keys)) for form in forms)),
+        ("unlisted types refused", *(yes(form.refuses_unknown) for form in forms)),
+        ("rows of packed chunks", *(yes(form.packed) for form in forms)),
+        ("a row is judged by itself", *(yes(form.judges_rows) for form in forms)),
+        ("inherited events told by", *(f"`{form.inherited_by}`" for form in forms)),
+        (
+            "nodes' own rules",
+            *(
+                "; ".join((check.__doc__ or "").split(":")[0].rstrip(".") for check in form.checks)
+                for form in forms
+            ),
+        ),
+        (
+            "may cite nothing (`[]`)",
+            *(", ".join(f"`{name}`" for name in sorted(form.may_cite_nothing)) for form in forms),
+        ),
+        (
+            "in the open step",
+            "[as here](trace-rules.md)",
+            *(
+                ", ".join(f"`{name}`" for name in sorted(NESTINGS[form.generation].in_step))
+                for form in forms[1:]
+            ),
+        ),
+        (
+            "a breach of nesting",
+            "finding",
+            *("refused" if NESTINGS[form.generation].binds else "finding" for form in forms[1:]),
+        ),
+    ]
+    return table(("", *(form.generation for form in forms)), rows)
+
+
+def released_types_table() -> str:
+    """The types of each released generation that make messages, and how many others it lists."""
+    names = sorted(
+        {name for each in RELEASED_GENERATIONS for name, rule in each.rules.items() if rule.message}
+    )
+    rows = [
+        (
+            f"`{name}`",
+            *(
+                _message_text(each.rule(name)) if each.knows(name) else ""
+                for each in RELEASED_GENERATIONS
+            ),
+        )
+        for name in names
+    ]
+    others = (
+        str(sum(rule.message is None for rule in each.rules.values()))
+        for each in RELEASED_GENERATIONS
+    )
+    heads = (each.form.generation for each in RELEASED_GENERATIONS)
+    return table(("type", *heads), [*rows, ("(other types)", *others)])
+
+
 TABLES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
-    {"codes": codes_table, "acceptance": acceptance_table, "types": types_table}
+    {
+        "codes": codes_table,
+        "acceptance": acceptance_table,
+        "types": types_table,
+        "generations": generations_table,
+        "released-types": released_types_table,
+        "conform-operations": operations_table,
+        "conform-features": features_table,
+    }
 )
 
 

@@ -17,7 +17,8 @@ from dsh_fp.cli.safe import json_safe, one_line
 from dsh_fp.core.lossless import text_of
 from dsh_fp.core.rejection import Rejection, file_unreadable
 from dsh_fp.core.session import Session
-from dsh_fp.storage.jsonl import LogFile, read
+from dsh_fp.formats.reading import read
+from dsh_fp.storage.jsonl import LogFile
 
 SCHEMA_VERSION: Final = 1
 STDIN: Final = "<stdin>"
@@ -138,8 +139,7 @@ def located(opened: LogFile, fault: Rejection) -> Rejection:
     """A fault of one event with the place of that event in the file."""
     if fault.seq is None:
         return fault.at(file=opened.file)
-    offset = opened.scan.lines.starts[fault.seq]
-    return fault.at(file=opened.file, line_number=fault.seq + 2, byte_offset=offset)
+    return opened.placed(fault).at(file=opened.file)
 
 
 def last_seq(session: Session) -> int | None:

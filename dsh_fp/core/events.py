@@ -135,6 +135,11 @@ class Event(
             return True  # the usual spelling needs no decoding
         return json_equal(self.surface_op, "append")
 
+    @property
+    def source_runs(self) -> tuple[tuple[int, int], ...] | None:
+        """The sources as sound runs of distinct earlier seqs, where they are written as runs."""
+        return None
+
     def cites_plainly(self) -> bool:
         """Whether the sources, if any, are distinct earlier seqs, told without keeping them.
 
@@ -284,6 +289,12 @@ class ReleasedEvent(Event, frozen=True, gc=False, eq=False, forbid_unknown_field
         return self.ignorable is not UNSET
 
     @property
+    def has_odd_mark(self) -> bool:
+        """Whether `ignorable`, read from text, is anything but `true`."""
+        mark: AnyJson = self.ignorable
+        return type(mark) is Raw and bytes(mark) != b"true"
+
+    @property
     def written_sources(self) -> AnyJson:
         """The sources as written, or None."""
         return super().source_event_seqs
@@ -293,18 +304,33 @@ class ReleasedEvent(Event, frozen=True, gc=False, eq=False, forbid_unknown_field
         """The seqs this event was made from, runs written out; as written where they are odd."""
         return seqs_of_runs(super().source_event_seqs, self.seq)
 
+    @property
+    def source_runs(self) -> tuple[tuple[int, int], ...] | None:
+        """The sources as sound runs of distinct earlier seqs, where they are written as runs.
+
+        A few bytes can stand for a whole log, so a fold never writes them out.
+        """
+        written = super().source_event_seqs if self.stored_sources is not UNSET else None
+        return sound_runs(written, self.seq)
+
     def cites_plainly(self) -> bool:
         """As for any event, runs taken into account."""
-        sources = self.source_event_seqs if self.has_sources else None
-        if sources is None:
-            return not self.has_sources
-        if not isinstance(sources, tuple) or not all(map(is_seq, sources)):
-            return False
-        return bool(sources) and max(sources) < self.seq and len(set(sources)) == len(sources)
+        return super().cites_plainly() or self.source_runs is not None
 
     def to_wire(self) -> JsonObject:
         """The event as a JSON object, as written."""
         return self.stored_value
+
+    def fixed_text(self) -> str:
+        """The event's JSON text with the envelope's keys in order, `ignorable` the last."""
+        stored = self.stored_value
+        if "ignorable" not in stored:
+            return super().fixed_text()
+        return text_of({key: stored[key] for key in RELEASED.keys if key in stored})
+
+    def anew(self) -> Event:
+        """The same event decoded again, apart from every value that was handed out."""
+        return event_of(self.stored_value, RELEASED)  # type: ignore[return-value]  # as before
 
     def __reduce_ex__(self, protocol: object) -> tuple[Callable[..., Event], tuple[object, ...]]:
         return _revive_released, (self.to_text(),)
@@ -314,25 +340,37 @@ def _revive_released(text: str) -> Event:
     return _settled(event_of(parse_value(text, MAX_DEPTH + 1), RELEASED)).unwrap()
 
 
-def seqs_of_runs(written: AnyJson, seq: int) -> AnyJson:
-    """Sources with their runs written out, or as they are when they break the rules of runs.
+def sound_runs(written: AnyJson, seq: int) -> tuple[tuple[int, int], ...] | None:
+    """Written sources as runs, or None when none is a run or they break the rules of runs.
 
     A run is a pair [first, last] with first <= last < seq; where there is one, all seqs
     together strictly increase.
     """
     if not isinstance(written, tuple) or not any(isinstance(part, tuple) for part in written):
-        return written
-    seqs: list[int] = []
+        return None
+    runs: list[tuple[int, int]] = []
     last = -1
     for part in written:
-        first, final = part if isinstance(part, tuple) and len(part) == _PAIR else (part, part)
-        if not is_seq(first) or not is_seq(final) or not last < first <= final < seq:
-            return written
-        seqs.extend(range(first, final + 1))
-        last = final
-    return json_array(seqs)
+        pair: AnyJson = part if isinstance(part, tuple) else (part, part)
+        if len(pair) != _PAIR or not all(map(is_seq, pair)):
+            return None
+        if not last < pair[0] <= pair[1] < seq:
+            return None
+        last = pair[1]
+        runs.append((pair[0], last))
+    return tuple(runs)
 
 
+def seqs_of_runs(written: AnyJson, seq: int) -> AnyJson:
+    """Sources with their runs written out; as they are when they are none, unsound or too many."""
+    runs = sound_runs(written, seq)
+    if runs is None or sum(last - first for first, last in runs) > _MOST_WRITTEN_OUT:
+        return written
+    return json_array(seq for first, last in runs for seq in range(first, last + 1))
+
+
+# A log would have to be larger than memory for more.
+_MOST_WRITTEN_OUT: Final = 1 << 26
 _PAIR: Final = 2
 
 
@@ -370,6 +408,19 @@ def new_event(
     text: AnyJson = text_of(values)
     # The slots that hold undecoded text hold frozen values as well.
     return kind(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
+
+
+def remade_event(
+    event: Event, seq: int, data: AnyJson, *, sources: AnyJson = UNSET, op: AnyJson = UNSET
+) -> Event:
+    """An event with another seq, payload, sources and place; the rest of it as it was."""
+    changed = {"seq": seq, "data": data, "sourceEventSeqs": sources, "surfaceOp": op}
+    stored = event.stored_value
+    values = {key: changed.get(key, stored[key]) for key in stored}
+    kept = json_object({key: value for key, value in values.items() if value is not UNSET})
+    made = event_of(kept, RELEASED if isinstance(event, ReleasedEvent) else JULY)
+    assert isinstance(made, Event)  # its parts are those of an event
+    return made
 
 
 def decode_event(wire: object) -> Result[Event, Rejection]:
@@ -444,6 +495,9 @@ def _whole(number: float) -> float:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+_NO_FIELDS: Final = json_object({})
+
+
 @attrs.frozen
 class SessionHeader:
     """What is known of a session from its birth.
@@ -458,6 +512,8 @@ class SessionHeader:
     parent_session: str | None = None
     seed_length: int | None = None
     version: int = 0
+    extra: JsonObject = _NO_FIELDS
+    """The fields that only later generations have, as read."""
 
     def to_wire(self) -> JsonObject:
         """The header as a JSON object, absent fields left out."""
@@ -469,7 +525,8 @@ class SessionHeader:
             "parentSession": self.parent_session,
             "seedLength": self.seed_length,
         }
-        return json_object({key: value for key, value in named.items() if value is not None})
+        known = {key: value for key, value in named.items() if value is not None}
+        return json_object({**known, **self.extra})
 
 
 HEADER_KEYS: Final = ("version", "id", "createdAt", "cwd", "parentSession", "seedLength")
@@ -498,6 +555,63 @@ def session_header(fields: Mapping[str, object]) -> Result[SessionHeader, Reject
             seed_length=found.get("seedLength"),
         )
     )
+
+
+@attrs.frozen
+class HeaderRule:
+    """What the session header of a released generation holds.
+
+    `required` and `optional` are the fields beyond July's, in written order; `refused` are
+    those of builds before the release. With `is_closed` no other field may stand there; else
+    other fields are left out.
+    """
+
+    version: int
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ("origin", "agentPreset")
+    seeded: bool = True  # whether seedLength has a meaning
+    refused: tuple[str, ...] = ()
+    is_closed: bool = False
+
+    def __call__(self, fields: Mapping[str, object]) -> Result[SessionHeader, Rejection]:
+        """The session header of wire fields.
+
+        Errors:  NOT_JSON for a lossy value; META_INVALID naming the field.
+        """
+        frozen = freeze({key: value for key, value in fields.items() if key != "type"})
+        if isinstance(frozen, Rejection):
+            return Failure(frozen)
+        allowed = {*HEADER_KEYS, *self.required, *self.optional}
+        if not self.seeded:
+            allowed.discard("seedLength")
+        for key in frozen:
+            if key in self.refused or (self.is_closed and key not in allowed):
+                return Failure(meta_invalid(key, "absent, as this generation asks"))
+        found: dict[str, AnyJson] = {"version": self.version}
+        found |= {key: frozen[key] for key in frozen if key in allowed}
+        missing = next((key for key in self.required if key not in found), None)
+        for key, is_right, what in _RELEASED_RULES:
+            if key == missing or (key in found and not is_right(found[key])):
+                return Failure(meta_invalid(key, what))
+        if found["version"] != self.version:
+            return Failure(meta_invalid("version", str(self.version)))
+        own = [key for key in found if key in (*self.required, *self.optional)]
+        return Success(
+            SessionHeader(
+                id=found.get("id", ""),
+                created_at=found.get("createdAt", 0),
+                cwd=found.get("cwd"),
+                parent_session=found.get("parentSession"),
+                seed_length=found.get("seedLength"),
+                version=self.version,
+                extra=json_object({key: found[key] for key in own}),
+            )
+        )
+
+    def filled(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields of a new session, what is required and not given filled in."""
+        usual = {"delegationDepth": 0, "isSeeded": False}
+        return {**{key: usual[key] for key in self.required}, **fields}
 
 
 def known_header_fields(fields: Mapping[str, object]) -> dict[str, object]:
@@ -529,6 +643,18 @@ _FIELD_RULES: Final[tuple[tuple[str, Callable[[object], bool], str], ...]] = (
     ("cwd", _is_absolute, "an absolute path"),
     ("parentSession", _is_text, "a string"),
     ("seedLength", is_seq, "an integer from 0 to 2**53 - 1"),
+)
+
+_RELEASED_RULES: Final[tuple[tuple[str, Callable[[object], bool], str], ...]] = (
+    ("id", _is_text, "a string"),
+    ("createdAt", is_number, "a finite number"),
+    ("cwd", _is_text, "a path"),
+    ("parentSession", _is_text, "a string"),
+    ("seedLength", is_seq, "an integer from 0 to 2**53 - 1"),
+    ("isSeeded", lambda value: isinstance(value, bool), "true or false"),
+    ("origin", lambda value: value == "subagent", "'subagent'"),
+    ("delegationDepth", is_seq, "an integer from 0 to 2**53 - 1"),
+    ("agentPreset", _is_text, "a string"),
 )
 
 __all__ = [

@@ -7,18 +7,16 @@ system prompt as the head of the surface, v4 tool results as messages of their o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 from pyrsistent import pmap
 
-from dsh_fp.core.events import RELEASED, Event
+from dsh_fp.core.events import RELEASED, Event, HeaderRule
 from dsh_fp.core.lossless import AnyJson, JsonObject, json_object, text_of
 from dsh_fp.core.rejection import Rejection, header_invalid, node_rule_broken
 from dsh_fp.core.surface import Surface, span_of
 from dsh_fp.core.vocabulary import Form, Frame, MessageRule, Role, Speaker, TypeRule, Vocabulary
-
-_NOTED: Final = ("system/message", "tool/result")
 
 
 def _record(speaker: Speaker, within: str | None = "message") -> TypeRule:
@@ -55,20 +53,14 @@ def _header_fault(header: AnyJson) -> Rejection | None:
     return None if named else header_invalid(f"{path}.tools", "tools is no list of named objects")
 
 
-def note_of(event: Event) -> object:
-    """What later events need to know of a node: its type, and of a result all but its content."""
-    if event.type == "tool/result":
-        return event.type, text_of(_without_content(event.data))
-    return event.type, None
-
-
-def _without_content(data: AnyJson) -> AnyJson:
-    """A result's payload with the content that pruning may change left out."""
+def _without_content(event: Event) -> str:
+    """The text of a result's payload but for the content that pruning may change."""
+    data = event.peek_data()
     if not isinstance(data, JsonObject):
-        return data
+        return text_of(data)
     message = data.get("message")
     if not isinstance(message, JsonObject):
-        return data
+        return text_of(data)
     fields = {key: value for key, value in message.items() if key not in ("content", "id")}
     content = message.get("content")
     if message.get("role") != "tool" and isinstance(content, tuple):
@@ -79,12 +71,7 @@ def _without_content(data: AnyJson) -> AnyJson:
         fields["content"] = [
             json_object(block) if isinstance(block, dict) else block for block in blocks
         ]
-    return [{key: data[key] for key in data if key not in ("message", "meta")}, fields]
-
-
-def _noted_type(surface: Surface, seq: int) -> str | None:
-    note: Any = surface.notes.get(seq)
-    return None if note is None else note[0]
+    return text_of([{key: data[key] for key in data if key not in ("message", "meta")}, fields])
 
 
 def pruning_changes_content_only(
@@ -97,10 +84,11 @@ def pruning_changes_content_only(
     if span is None:
         return None
     gone = surface.shadowed(*span)
-    if len(gone) != 1 or _noted_type(surface, gone[0]) != "tool/result":
+    replaced = surface.note_of(gone[0])
+    if len(gone) != 1 or replaced is None:
         what = "a tool result may only replace one tool result"
         return node_rule_broken(event.seq, what)
-    if surface.notes[gone[0]] != note_of(event):
+    if _without_content(replaced) != _without_content(event):
         what = "a tool result that replaces another may differ from it in content only"
         return node_rule_broken(event.seq, what)
     return None
@@ -128,6 +116,18 @@ def answer_cites_nothing(
     if event.type == "assistant/message" and event.has_sources:
         return node_rule_broken(event.seq, "an assistant/message has no sources here")
     return None
+
+
+def _admits_any(event: Event, is_begun: bool) -> bool:
+    return True
+
+
+def _admits_streamed(event: Event, is_begun: bool) -> bool:
+    return event.type != "assistant/message" or not event.has_sources
+
+
+def _admits_headed(event: Event, is_begun: bool) -> bool:
+    return (is_begun or event.type == "system/message") and _admits_streamed(event, is_begun)
 
 
 _COMMON_TYPES: Final = (
@@ -208,35 +208,64 @@ _ROLED: Final = {
 }
 
 
-_RELEASED_FORM: Final = Form(
-    "v0",
-    RELEASED,
+_DEPTH: Final = ("delegationDepth",)
+_SEEDED: Final = ("isSeeded", "delegationDepth")
+_EARLIER_BUILDS: Final = ("sandboxMode", "approvalPolicy")
+
+_V0_FORM: Final = Form(
+    generation="v0",
+    session_header=HeaderRule(0, _DEPTH, refused=_EARLIER_BUILDS),
+    packed=True,
+    envelope=RELEASED,
     refuses_unknown=True,
     may_cite_nothing=frozenset({"assistant/message"}),
-    note=note_of,
+    noted=frozenset({"tool/result"}),
     checks=(pruning_changes_content_only,),
+    admits_append=_admits_any,
     fold_header=fold_released_header,
     sent_at_output=True,
     outputs=("step/end", "llm/retry", "turn/end"),
 )
-_STREAMED: Final = attrs.evolve(
-    _RELEASED_FORM,
+_V1_FORM: Final = attrs.evolve(
+    _V0_FORM,
+    generation="v1",
+    version=1,
+    session_header=HeaderRule(1, _DEPTH, refused=_EARLIER_BUILDS),
+)
+_V2_FORM: Final = attrs.evolve(
+    _V1_FORM,
     generation="v2",
+    version=2,
+    session_header=HeaderRule(2, _SEEDED, seeded=False, is_closed=True),
+    packed=False,
+    judges_rows=True,
+    inherited_by="isSeeded",
     may_cite_nothing=frozenset(),
     checks=(answer_cites_nothing, pruning_changes_content_only),
+    admits_append=_admits_streamed,
 )
-_WITH_HEAD: Final = attrs.evolve(
-    _STREAMED,
+_V3_FORM: Final = attrs.evolve(
+    _V2_FORM,
     generation="v3",
+    version=3,
+    session_header=HeaderRule(3, _SEEDED, seeded=False, is_closed=True),
     start="startSeq",
     end="endSeq",
     checks=(answer_cites_nothing, system_is_the_head, pruning_changes_content_only),
+    admits_append=_admits_headed,
+)
+_V4_FORM: Final = attrs.evolve(
+    _V3_FORM,
+    generation="v4",
+    version=4,
+    session_header=HeaderRule(4, _SEEDED, seeded=False, is_closed=True),
+    routes=("messages", "chat"),  # what was migrated into it had been sent by earlier runtimes
 )
 
 
-V0: Final = _vocabulary(_WRAPPED, _V0_TYPES, _RELEASED_FORM)
-V1: Final = _vocabulary(_WRAPPED, _V0_TYPES, attrs.evolve(_RELEASED_FORM, generation="v1"))
-V2: Final = _vocabulary(_WRAPPED, _V2_TYPES, _STREAMED)
-V3: Final = _vocabulary(_HEADED, _V3_TYPES, _WITH_HEAD)
-V4: Final = _vocabulary(_ROLED, _V4_TYPES, attrs.evolve(_WITH_HEAD, generation="v4"))
+V0: Final = _vocabulary(_WRAPPED, _V0_TYPES, _V0_FORM)
+V1: Final = _vocabulary(_WRAPPED, _V0_TYPES, _V1_FORM)
+V2: Final = _vocabulary(_WRAPPED, _V2_TYPES, _V2_FORM)
+V3: Final = _vocabulary(_HEADED, _V3_TYPES, _V3_FORM)
+V4: Final = _vocabulary(_ROLED, _V4_TYPES, _V4_FORM)
 RELEASED_GENERATIONS: Final = (V0, V1, V2, V3, V4)

@@ -36,6 +36,30 @@ MAX_SYSTEM: Final = 2**22
 HeaderInForce = JsonObject | Rejection | None
 """A canonical header, the fault that stands in its place, or none logged yet."""
 
+
+class Unfolded:
+    """The header that one event puts in force whole, folded when it is first looked at.
+
+    Most of a short log is its header's tools, and reading a log needs none of them.
+    """
+
+    __slots__ = ("_event", "_folded", "_form")
+
+    def __init__(self, event: Event, form: Form) -> None:
+        self._event, self._form = event, form
+        self._folded: HeaderInForce = None
+
+    @property
+    def header(self) -> HeaderInForce:
+        """What the event puts in force."""
+        if self._folded is None:
+            self._folded = fold_header_event(None, self._event, self._form)
+        return self._folded
+
+    def __reduce__(self) -> tuple[type[Unfolded], tuple[Event, Form]]:
+        return Unfolded, (self._event, self._form)
+
+
 _CONFIG_FIELDS: Final = ("model", "temperature", "maxTokens", "stop")
 _ABSENT: Final = object()
 
@@ -132,6 +156,11 @@ def fold_header(
             if isinstance(header, Rejection):
                 return Failure(header.at(index=index))
     return Success(header)
+
+
+def header_seen(held: HeaderInForce | Unfolded) -> HeaderInForce:
+    """The header in force, folded now where it was not yet."""
+    return held.header if isinstance(held, Unfolded) else held
 
 
 def fold_header_event(header: HeaderInForce, event: Event, form: Form = JULY_FORM) -> HeaderInForce:

@@ -15,7 +15,7 @@ import attrs
 
 from dsh_fp.core.events import Event
 from dsh_fp.core.growing import Growing
-from dsh_fp.core.header import HeaderInForce, fold_header_event
+from dsh_fp.core.header import HeaderInForce, Unfolded, fold_header_event, header_seen
 from dsh_fp.core.reducer import EMPTY_STATE, State, fold_run
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.surface import EMPTY_SURFACE, Surface
@@ -45,7 +45,7 @@ class History:
     # Kept versions: a replacement's seq with the surface just before it, a header event's seq
     # with what was in force after it.
     surfaces: Growing[tuple[int, Surface]] = attrs.field(factory=Growing.of)
-    headers: Growing[tuple[int, HeaderInForce]] = attrs.field(factory=Growing.of)
+    headers: Growing[tuple[int, HeaderInForce | Unfolded]] = attrs.field(factory=Growing.of)
 
     def with_replacement(self, seq: int, before: Surface) -> History:
         """The history with one replacement more, given the surface just before it."""
@@ -55,7 +55,7 @@ class History:
             surfaces = surfaces.append((seq, before))
         return History(self.replaced.append(seq), self.header_seqs, surfaces, self.headers)
 
-    def with_header(self, seq: int, after: HeaderInForce) -> History:
+    def with_header(self, seq: int, after: HeaderInForce | Unfolded) -> History:
         """The history with one header event more, given what is in force after it."""
         headers = self.headers
         if not headers or _weight(after) <= _PARTS_PER_EVENT * (seq - headers[-1][0]):
@@ -101,7 +101,8 @@ class History:
             return EMPTY_STATE.header
         last = self.header_seqs[count - 1]
         at = self.headers.bisect(last + 1, _seq_of) - 1
-        kept_seq, header = self.headers[at]
+        kept_seq, held = self.headers[at]
+        header = header_seen(held)
         for place in range(self.header_seqs.bisect(kept_seq + 1), count):
             header = fold_header_event(header, events[self.header_seqs[place]], form)
         return header
@@ -114,8 +115,8 @@ def _seq_of(entry: tuple[int, object]) -> int:
     return entry[0]
 
 
-def _weight(header: HeaderInForce) -> int:
-    if header is None or isinstance(header, Rejection):
-        return 0
+def _weight(header: HeaderInForce | Unfolded) -> int:
+    if header is None or isinstance(header, Rejection | Unfolded):
+        return 0  # what is not folded yet is nothing but its event
     parts = len(header.get("tools", ())) + len(header.get("messagePrefix", ()))
     return parts + len(header.get("system", "")) // _SYSTEM_CHARACTERS_PER_PART

@@ -5,7 +5,8 @@ smaller length; a fork is the parent's prefix followed by a span of its own.
 
 Closed spans are tuples: the garbage collector stops looking at a tuple that holds nothing it
 cares about, while it walks a persistent vector from end to end each time. Only the short
-last span, where appends go, is a vector.
+last span, where appends go, is a vector. What a file packs stays packed: such a span is a
+closed one that makes its events when they are looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import attrs
 from pyrsistent import PVector, pvector
 
 from dsh_fp.core.events import Event
+from dsh_fp.core.packed import PackedRun, Rows
 
 # Appends go to a vector of at most so many events; then it is closed.
 _TAIL: Final = 256
@@ -33,7 +35,12 @@ class Span:
 
     start: int
     length: int
-    events: PVector[Event] | tuple[Event, ...]
+    events: PVector[Event] | tuple[Event, ...] | Rows
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is ever appended to the events behind it."""
+        return isinstance(self.events, tuple | Rows)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -45,7 +52,7 @@ class EventLog(Sequence[Event]):
     @classmethod
     def of(cls, events: Iterable[Event]) -> EventLog:
         """A log of these events, built in one go."""
-        closed = tuple(events)
+        closed = events if isinstance(events, Rows) else tuple(events)
         return cls((Span(0, len(closed), closed),)) if closed else cls()
 
     def __len__(self) -> int:
@@ -78,13 +85,22 @@ class EventLog(Sequence[Event]):
         for span in self.spans:
             yield from islice(span.events, span.length)
 
+    def parts(self) -> Iterator[Event | PackedRun]:
+        """The events in order, runs left packed where they are."""
+        for span in self.spans:
+            events = span.events
+            if isinstance(events, Rows) and span.length == len(events):
+                yield from events.parts
+            else:
+                yield from islice(events, span.length)
+
     def append(self, event: Event) -> EventLog:
         """The log with one event more. O(log n), the occasional joining of spans spread out."""
         spans = self.spans
         if spans:
             last = spans[-1]
             tail = last.events
-            if not isinstance(tail, tuple) and len(tail) == last.length < _TAIL:
+            if not isinstance(tail, tuple | Rows) and len(tail) == last.length < _TAIL:
                 grown = Span(last.start, last.length + 1, tail.append(event))
                 return EventLog((*spans[:-1], grown))
         opened = Span(len(self), 1, pvector((event,)))
@@ -92,6 +108,10 @@ class EventLog(Sequence[Event]):
 
     def extend(self, events: Sequence[Event]) -> EventLog:
         """The log with more events; a run is cheaper than one by one."""
+        if isinstance(events, Rows):
+            return EventLog((*_closed(self.spans), Span(len(self), len(events), events)))
+        if not self.spans:
+            return EventLog.of(events)
         if len(events) < _TAIL:
             grown = self
             for event in events:
@@ -131,7 +151,7 @@ def _closed(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     if not spans:
         return spans
     last = spans[-1]
-    if isinstance(last.events, tuple) and last.length > _TAIL:
+    if isinstance(last.events, Rows) or (last.is_closed and last.length > _TAIL):
         return spans  # perhaps cut, but shared: copying it would cost its length
     own = tuple(islice(last.events, last.length))
     return _joined((*spans[:-1], Span(last.start, len(own), own)))
@@ -141,7 +161,7 @@ def _joined(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     """The same events, with the last spans joined where they have grown large enough."""
     while len(spans) > 1:
         before, last = spans[-2:]
-        if before.length > _JOIN_AT * last.length:
+        if before.length > _JOIN_AT * last.length or isinstance(before.events, Rows):
             break
         events = (*islice(before.events, before.length), *last.events)
         spans = (*spans[:-2], Span(before.start, len(events), events))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from returns.result import Failure, Result, Success
 
-from dsh_fp.core.events import Event, is_seq
+from dsh_fp.core.events import Event, ReleasedEvent, is_seq
 from dsh_fp.core.lossless import JsonObject
 from dsh_fp.core.rejection import Rejection, pairing_corrupt
 
@@ -52,7 +52,10 @@ def can_collapse(nodes: Iterable[Event], start: int, end: int) -> Result[bool, R
 
 def _count_calls(event: Event) -> int:
     data = event.data
-    content = data.get("content") if isinstance(data, JsonObject) else None
+    record = data
+    if isinstance(event, ReleasedEvent) and isinstance(data, JsonObject):
+        record = data.get("message")  # the message stands in the payload as it is
+    content = record.get("content") if isinstance(record, JsonObject) else None
     if not isinstance(content, tuple):
         return 0
     return sum(

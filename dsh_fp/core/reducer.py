@@ -14,7 +14,8 @@ import attrs
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.events import UNSET, Event, ReleasedEvent, as_event
-from dsh_fp.core.header import HeaderInForce, fold_header_event
+from dsh_fp.core.header import HeaderInForce, Unfolded, fold_header_event, header_seen
+from dsh_fp.core.packed import CHUNK, PackedRun, Rows
 from dsh_fp.core.rejection import Rejection, seq_gap, type_unknown
 from dsh_fp.core.surface import (
     EMPTY_SURFACE,
@@ -28,16 +29,37 @@ from dsh_fp.core.surface import (
 from dsh_fp.core.vocabulary import JULY_FORM, STANDARD, Form, Role, Vocabulary
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class State:
     """What a log amounts to so far: the next seq, the surface, the request header in force."""
 
     next_seq: int = 0
     surface: Surface = EMPTY_SURFACE
-    header: HeaderInForce = None
+    _header: HeaderInForce | Unfolded = attrs.field(default=None, repr=False)
+
+    @property
+    def header(self) -> HeaderInForce:
+        """The request header in force, the fault in its place, or None."""
+        return header_seen(self._header)
+
+    @property
+    def held_header(self) -> HeaderInForce | Unfolded:
+        """The same, folded or not yet."""
+        return self._header
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        one, two = (self.next_seq, self.surface), (other.next_seq, other.surface)
+        return one == two and self.header == other.header
+
+    def __hash__(self) -> int:
+        return hash((self.next_seq, self.surface, self.header))
 
 
 EMPTY_STATE: Final = State()
+
+AnyHeader = HeaderInForce | Unfolded
 
 Check = Callable[..., Rejection | None]
 """Takes the state, the event, its role and the form of its generation."""
@@ -95,11 +117,11 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 
 def _keep(state: State, event: Event, form: Form = JULY_FORM) -> State:
-    return State(state.next_seq + 1, state.surface, state.header)
+    return State(state.next_seq + 1, state.surface, state.held_header)
 
 
 def _place(state: State, event: Event, form: Form = JULY_FORM) -> State:
-    return State(state.next_seq + 1, place_node(state.surface, event, form), state.header)
+    return State(state.next_seq + 1, place_node(state.surface, event, form), state.held_header)
 
 
 def _fold_header(state: State, event: Event, form: Form = JULY_FORM) -> State:
@@ -185,7 +207,7 @@ class Changes(Protocol):
         """A replacement, and the surface just before it."""
         ...
 
-    def headed(self, seq: int, after: HeaderInForce) -> None:
+    def headed(self, seq: int, after: HeaderInForce | Unfolded) -> None:
         """A header event, and what is in force after it."""
         ...
 
@@ -201,19 +223,53 @@ def _check_node(surface: Surface, event: Event, vocabulary: Vocabulary) -> Rejec
     )
 
 
-def fold_run(  # noqa: PLR0912  # the one hot loop: a call per event would cost more than folding it
+def fold_run(
     state: State,
     events: Iterable[Event],
     vocabulary: Vocabulary = STANDARD,
     changes: Changes | None = None,
 ) -> tuple[State, Rejection | None]:
-    """The state after a run of events up to the first refused one, and that refusal."""
+    """The state after a run of events up to the first refused one, and that refusal.
+
+    Packed runs of chunks are stepped over, each in O(1).
+    """
+    if not isinstance(events, Rows) or not _lets_chunks_pass(vocabulary):
+        return _fold_events(state, events, vocabulary, changes)
+    waiting: list[Event] = []
+    fault: Rejection | None = None
+    for part in events.parts:
+        if not isinstance(part, PackedRun):
+            waiting.append(part)
+            continue
+        if waiting:
+            state, fault = _fold_events(state, waiting, vocabulary, changes)
+            waiting = []
+        if fault is None and part.seq != state.next_seq:
+            fault = seq_gap(expected=state.next_seq, got=part.seq)
+        if fault is not None:
+            return state, fault
+        state = State(part.seq + part.count, state.surface, state.held_header)
+    return _fold_events(state, waiting, vocabulary, changes)
+
+
+def _lets_chunks_pass(vocabulary: Vocabulary) -> bool:
+    """Whether bare chunks are always accepted and change nothing."""
+    is_known = vocabulary.knows(CHUNK) or not vocabulary.form.refuses_unknown
+    return is_known and vocabulary.role(CHUNK) is Role.LOG_ONLY
+
+
+def _fold_events(  # noqa: PLR0912  # the one hot loop: a call per event would cost more than folding it
+    state: State, events: Iterable[Event], vocabulary: Vocabulary, changes: Changes | None
+) -> tuple[State, Rejection | None]:
     roles = dict(vocabulary.special_roles())
-    seq, surface, header = state.next_seq, state.surface, state.header
+    seq, surface = state.next_seq, state.surface
+    header: AnyHeader = state.held_header
     tail: list[int] = []  # nodes appended since the surface was last made
+    notes: list[Event] = []  # those of them that are to be noted
     fault: Rejection | None = None
     form = vocabulary.form
-    is_plain = not form.checks and form.note is None
+    asks_more, noted, admits = bool(form.checks), form.noted, form.admits_append
+    known = vocabulary.names if form.refuses_unknown else None
     for event in events:
         if event.seq != seq:
             fault = seq_gap(expected=seq, got=event.seq)
@@ -221,13 +277,19 @@ def fold_run(  # noqa: PLR0912  # the one hot loop: a call per event would cost 
         role = roles.get(event.type)
         if role is None:
             is_bare = event.stored_op is UNSET and event.stored_sources is UNSET
-            if not is_bare or (form.refuses_unknown and not vocabulary.knows(event.type)):
+            if not is_bare or (known is not None and event.type not in known):
                 fault = check_bare(event) or check_own_rules(surface, event, vocabulary)
         elif role is Role.SURFACE:
-            if is_plain and event.appends and event.cites_plainly():
+            if (
+                event.appends
+                and event.cites_plainly()
+                and (not asks_more or (admits is not None and admits(event, bool(tail or surface))))
+            ):
                 tail.append(seq)
+                if event.type in noted:
+                    notes.append(event)
             else:
-                surface, tail = surface.appended_all(tail), []
+                surface, tail, notes = surface.appended_all(tail, notes), [], []
                 fault = _check_node(surface, event, vocabulary)
                 if fault is None:
                     if changes is not None and not event.appends:
@@ -236,10 +298,14 @@ def fold_run(  # noqa: PLR0912  # the one hot loop: a call per event would cost 
         else:
             fault = check_bare(event)
             if fault is None:
-                header = fold_header_event(header, event, form)
+                if form.fold_header is None:
+                    header = fold_header_event(header_seen(header), event, form)
+                else:
+                    header = Unfolded(event, form)
                 if changes is not None:
                     changes.headed(seq, header)
         if fault is not None:
             break
         seq += 1
-    return State(seq, surface.appended_all(tail), header), fault
+    surface = surface.appended_all(tail, notes)
+    return State(seq, surface, header), fault

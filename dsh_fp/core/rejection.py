@@ -40,6 +40,8 @@ class Code(enum.StrEnum):
     SOURCES_NOT_EARLIER = "SOURCES_NOT_EARLIER"
     SOURCES_UNKNOWN = "SOURCES_UNKNOWN"
     REPLACE_UNCITED = "REPLACE_UNCITED"
+    TYPE_UNKNOWN = "TYPE_UNKNOWN"
+    NODE_RULE_BROKEN = "NODE_RULE_BROKEN"
     # request headers and projections
     HEADER_DELTA_WITHOUT_SNAPSHOT = "HEADER_DELTA_WITHOUT_SNAPSHOT"
     HEADER_INVALID = "HEADER_INVALID"
@@ -68,21 +70,46 @@ class Code(enum.StrEnum):
     NOT_IN_OPEN_STEP = "NOT_IN_OPEN_STEP"
     RESULT_WITHOUT_CALL = "RESULT_WITHOUT_CALL"
     OUTSIDE_TURN = "OUTSIDE_TURN"
+    CALL_NOT_ASKED = "CALL_NOT_ASKED"
+    CALL_UNANSWERED = "CALL_UNANSWERED"
     # tool pairing and chunk assembly
     PAIRING_CORRUPT = "PAIRING_CORRUPT"
     CHUNK_UNKNOWN = "CHUNK_UNKNOWN"
     BLOCK_INCOMPLETE = "BLOCK_INCOMPLETE"
+    # edits of a log
+    EDIT_INVALID = "EDIT_INVALID"
+    NOTHING_LEFT_TO_REPLACE = "NOTHING_LEFT_TO_REPLACE"
+    # replay of recorded calls
+    ENDING_INVALID = "ENDING_INVALID"
+    REPLAY_EXHAUSTED = "REPLAY_EXHAUSTED"
+    REPLAY_NO_SESSION = "REPLAY_NO_SESSION"
+    REPLAY_DIVERGED = "REPLAY_DIVERGED"
+    # redaction
+    RULE_INVALID = "RULE_INVALID"
+    REDACTION_UNSOUND = "REDACTION_UNSOUND"
     # files
     FILE_UNREADABLE = "FILE_UNREADABLE"
     LOG_HEADER_INVALID = "LOG_HEADER_INVALID"
     LOG_CORRUPT = "LOG_CORRUPT"
     VERSION_UNSUPPORTED = "VERSION_UNSUPPORTED"
+    FILE_NAME_MISMATCH = "FILE_NAME_MISMATCH"
+    LOG_RULE_BROKEN = "LOG_RULE_BROKEN"
+    LOG_TOO_LARGE = "LOG_TOO_LARGE"
+    LOG_AMBIGUOUS = "LOG_AMBIGUOUS"
     SEGMENT_EMPTY = "SEGMENT_EMPTY"
     SEGMENT_INVALID = "SEGMENT_INVALID"
     # durable writing
     WRITER_CONFLICT = "WRITER_CONFLICT"
     STORAGE_FAILED = "STORAGE_FAILED"
     NOT_STORABLE = "NOT_STORABLE"
+    # certificates, proofs and signatures
+    CERTIFICATE_INVALID = "CERTIFICATE_INVALID"
+    PROOF_INVALID = "PROOF_INVALID"
+    KEY_UNUSABLE = "KEY_UNUSABLE"
+    SIGNATURE_INVALID = "SIGNATURE_INVALID"
+    # captured requests
+    CAPTURE_INVALID = "CAPTURE_INVALID"
+    CAPTURE_TOO_LARGE = "CAPTURE_TOO_LARGE"
     # findings in a file that could be read
     TORN_TAIL = "TORN_TAIL"
     TURN_NOT_CLOSED = "TURN_NOT_CLOSED"
@@ -92,6 +119,8 @@ class Code(enum.StrEnum):
     ID_MISMATCH = "ID_MISMATCH"
     TIME_GOES_BACK = "TIME_GOES_BACK"
     HEADER_KEYS_DROPPED = "HEADER_KEYS_DROPPED"
+    OLDER_LOG_GREW = "OLDER_LOG_GREW"
+    NEWER_LOG_BESIDE = "NEWER_LOG_BESIDE"
 
 
 # What is worth knowing but breaks no rule; everything else in a readable log is a finding.
@@ -117,6 +146,10 @@ FINDINGS: Final = frozenset(
         Code.NOT_IN_OPEN_STEP,
         Code.RESULT_WITHOUT_CALL,
         Code.OUTSIDE_TURN,
+        Code.CALL_NOT_ASKED,
+        Code.CALL_UNANSWERED,
+        Code.OLDER_LOG_GREW,
+        Code.NEWER_LOG_BESIDE,
     }
 )
 
@@ -126,6 +159,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "TOO_DEEP": "Flatten the value, or store it as a string of JSON text.",
     "BAD_ENVELOPE": "Give type, seq, time, data, and at most sourceEventSeqs and surfaceOp.",
     "SEQ_GAP": "Give each event the number of events before it as its seq.",
+    "TYPE_UNKNOWN": "A newer harness wrote this log, or a plugin: read it with one that knows.",
     "SURFACE_OP_FORBIDDEN": "Leave surfaceOp out: this type makes no message.",
     "SOURCES_FORBIDDEN": "Leave sourceEventSeqs out: this type makes no message.",
     "SURFACE_OP_MISSING": "Say how the message joins the surface: 'append', or a replacement.",
@@ -139,6 +173,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "SOURCES_NOT_EARLIER": "Cite only events that stand before this one.",
     "SOURCES_UNKNOWN": "Cite only events that are in the log.",
     "REPLACE_UNCITED": "Add every replaced node to sourceEventSeqs.",
+    "NODE_RULE_BROKEN": "Generations ask more of nodes than July; their page says what.",
     "HEADER_DELTA_WITHOUT_SNAPSHOT": "Log a request/header snapshot before the first delta.",
     "HEADER_INVALID": "The next request/header snapshot puts the header right again.",
     "PAYLOAD_INVALID": "The event stays in the log; its message cannot be derived.",
@@ -155,15 +190,33 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "PAIRING_CORRUPT": "More tool results than tool calls stand before this place.",
     "CHUNK_UNKNOWN": "Only the stream chunk types of the format can be assembled.",
     "BLOCK_INCOMPLETE": "Such a block needs its block-end before it can be used.",
+    "ENDING_INVALID": "Name one call of the log a line, and say what it threw or that it hung.",
+    "REPLAY_EXHAUSTED": "The live run asks for more calls than the recorded one made.",
+    "REPLAY_NO_SESSION": "Give the replay the log of each session that calls the model.",
+    "REPLAY_DIVERGED": "See what the named event put there, and what the live run sends now.",
+    "EDIT_INVALID": "Name events by the seqs of the log as it was, each in one edit at most.",
+    "NOTHING_LEFT_TO_REPLACE": "Drop the replacement too, or keep one of the nodes it replaces.",
+    "RULE_INVALID": "Mend the rule; nothing was redacted or written.",
+    "REDACTION_UNSOUND": "Nothing was written. Use a narrower rule; this log may be worth a report.",
     "FILE_UNREADABLE": "Check the path and its permissions.",
     "LOG_HEADER_INVALID": "The first line must be a session header; is this a session log?",
     "LOG_CORRUPT": "Nothing was changed. The lines before the named one are intact: keep a copy.",
     "VERSION_UNSUPPORTED": "Read it with a release that knows this version.",
+    "FILE_NAME_MISMATCH": "Runtimes refuse it too: give the file the name its header asks for.",
+    "LOG_RULE_BROKEN": "Nothing was changed. The log up to there can be kept as a prefix.",
+    "LOG_TOO_LARGE": "If you trust the file, read it with a larger max_bytes.",
+    "LOG_AMBIGUOUS": "Name the one file that is meant.",
     "SEGMENT_EMPTY": "Give the session an id.",
     "SEGMENT_INVALID": "Such a file name was not made from a session id.",
     "WRITER_CONFLICT": "Nothing was written, no event is lost. End the other writer, then resume.",
     "STORAGE_FAILED": "The events are kept in memory; mend the cause and flush again.",
     "NOT_STORABLE": "Nothing was written; store it as JSONL, which holds every session.",
+    "CERTIFICATE_INVALID": "It certifies nothing: get a whole one from whoever made it.",
+    "PROOF_INVALID": "It proves nothing: have it made again from the log and the root in question.",
+    "KEY_UNUSABLE": "Give an ed25519 key without a passphrase, in PEM or OpenSSH form.",
+    "SIGNATURE_INVALID": "Trust neither until you have both, and the key, from who signed.",
+    "CAPTURE_INVALID": "Give JSON lines, a HAR file, or one body a file, as it was sent.",
+    "CAPTURE_TOO_LARGE": "Split the capture, or leave responses out of it.",
     "TORN_TAIL": "What follows was probably left by a crash; resuming would cut it.",
     "TURN_NOT_CLOSED": "The session is still running, or a crash cut it; resuming would close it.",
     "INVALID_UTF8": "The bad bytes read as U+FFFD; the original text is lost.",
@@ -172,6 +225,8 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "ID_MISMATCH": "Harmless for a copy under another name; else decide which one is right.",
     "TIME_GOES_BACK": "The clock was set back; order comes from seq alone.",
     "HEADER_KEYS_DROPPED": "The extra keys have no meaning in this format and are not kept.",
+    "OLDER_LOG_GREW": "An old harness went on in it: what it holds more is in no newer file.",
+    "NEWER_LOG_BESIDE": "This file is what migration left behind: read the newer one.",
 }
 _TRACE_ADVICE: Final = "The log can be read; the writer broke the nesting of turns and steps here."
 
@@ -522,6 +577,20 @@ def fork_in_open_turn(seq: int, event_type: str) -> Rejection:
     )
 
 
+def type_unknown(seq: int, event_type: str) -> Rejection:
+    return Rejection(
+        Code.TYPE_UNKNOWN,
+        f"an event of type {shown(event_type)}, which this generation does not have and which "
+        "does not say that it may be ignored",
+        seq=seq,
+        facts=(("type", event_type),),
+    )
+
+
+def node_rule_broken(seq: int, what: str) -> Rejection:
+    return Rejection(Code.NODE_RULE_BROKEN, what, seq=seq)
+
+
 def turn_still_open(seq: int, turn: str) -> Rejection:
     return Rejection(Code.TURN_NOT_CLOSED, f"turn {printable(turn)} was never closed", seq=seq)
 
@@ -598,6 +667,66 @@ def block_incomplete(index: str, kind: str) -> Rejection:
     )
 
 
+def ending_invalid(what: str, line_number: int | None) -> Rejection:
+    return Rejection(Code.ENDING_INVALID, f"no ending of a call: {what}", line_number=line_number)
+
+
+def replay_exhausted(session_id: str, purpose: str, calls: int) -> Rejection:
+    told = f"{calls} recorded {printable(purpose)} call{'' if calls == 1 else 's'}"
+    return Rejection(
+        Code.REPLAY_EXHAUSTED,
+        f"session {shown(session_id)} has {told}, and all were given",
+        facts=(("session_id", session_id), ("purpose", purpose), ("calls", calls)),
+    )
+
+
+def replay_no_session(sessions: int) -> Rejection:
+    told = f"{sessions} recorded session{'' if sessions == 1 else 's'}"
+    return Rejection(
+        Code.REPLAY_NO_SESSION,
+        f"a new session calls the model, but each of {told} is taken",
+        facts=(("sessions", sessions),),
+    )
+
+
+def replay_diverged(
+    call: str, seq: int, path: str, message: int | None, event: int | None, event_type: str
+) -> Rejection:
+    what = "is not the recorded one"
+    if event is not None:
+        what = f"differs from what seq {event}, {printable(event_type)}, put there"
+    facts = (("message", message), ("event", event))
+    return Rejection(
+        Code.REPLAY_DIVERGED,
+        f"the request of {printable(call)} {what}",
+        seq=seq,
+        path=path,
+        facts=tuple((name, fact) for name, fact in facts if fact is not None),
+    )
+
+
+def edit_invalid(what: str) -> Rejection:
+    return Rejection(Code.EDIT_INVALID, printable(what, limit=200))
+
+
+def rule_invalid(what: str) -> Rejection:
+    return Rejection(Code.RULE_INVALID, f"no rule of a redaction: {what}")
+
+
+def redaction_unsound(what: str) -> Rejection:
+    return Rejection(Code.REDACTION_UNSOUND, f"redacted, the log would mean something else: {what}")
+
+
+def nothing_left_to_replace(seq: int, start: int, end: int) -> Rejection:
+    return Rejection(
+        Code.NOTHING_LEFT_TO_REPLACE,
+        f"of what it replaced from {start} to {end} nothing is left",
+        seq=seq,
+        path="$.surfaceOp",
+        facts=(("old_start", start), ("old_end", end)),
+    )
+
+
 def file_unreadable(file: str | None, cause: str) -> Rejection:
     return Rejection(
         Code.FILE_UNREADABLE, f"cannot be read: {printable(cause, limit=200)}", file=file
@@ -636,6 +765,11 @@ _REASONS: Final[Mapping[str, str]] = {
     "seq-gap": "an event out of order",
     "seq-duplicate": "a seq used before",
     "cut-back": "a file that became shorter",
+    "malformed-row": "a packed row that is not built as one",
+    "bad-envelope": "an object that is no event",
+    "torn-frame": "a frame that is cut off",
+    "bad-frame": "bytes that are no sound frame",
+    "torn-line-in-complete-frame": "half a line at the end of a whole frame",
 }
 
 
@@ -656,6 +790,82 @@ def log_corrupt(seq: int, line_number: int, byte_offset: int, **facts: Fact) -> 
         line_number=line_number,
         byte_offset=byte_offset,
         facts=tuple(facts.items()),
+    )
+
+
+def frame_corrupt(frame: int, byte_offset: int, first_lost_seq: int, what: str) -> Rejection:
+    return Rejection(
+        Code.LOG_CORRUPT,
+        f"no sound frame {frame}: {printable(what, limit=200)}; what it held is lost",
+        seq=first_lost_seq,
+        byte_offset=byte_offset,
+        facts=(
+            ("reason", "bad-frame"),
+            ("frame", frame),
+            ("first_lost_seq", first_lost_seq),
+            ("valid_until_seq", first_lost_seq - 1 if first_lost_seq else None),
+        ),
+    )
+
+
+def line_in_frame_corrupt(
+    seq: int, line_number: int, byte_offset: int, frame: int, **facts: Fact
+) -> Rejection:
+    return Rejection(
+        Code.LOG_CORRUPT,
+        f"{_reason(facts)}, inside whole frames: no crash leaves that",
+        seq=seq,
+        line_number=line_number,
+        byte_offset=byte_offset,
+        facts=(*facts.items(), ("frame", frame)),
+    )
+
+
+def file_name_mismatch(what: str, file_says: Fact, header_says: Fact) -> Rejection:
+    return Rejection(
+        Code.FILE_NAME_MISMATCH,
+        what,
+        line_number=1,
+        byte_offset=0,
+        facts=(("file_says", file_says), ("header_says", header_says)),
+    )
+
+
+def log_rule_broken(generation: str, breach: Rejection) -> Rejection:
+    return Rejection(
+        Code.LOG_RULE_BROKEN,
+        f"{breach.message}; {printable(generation)} does not read such a log",
+        seq=breach.seq,
+        facts=(("rule", breach.code.value), *breach.facts),
+    )
+
+
+def log_too_large(limit: int) -> Rejection:
+    return Rejection(
+        Code.LOG_TOO_LARGE,
+        f"it holds more than max_bytes={limit} bytes once decompressed",
+        facts=(("limit", limit),),
+    )
+
+
+def log_ambiguous(what: str, files: tuple[str, ...]) -> Rejection:
+    named = ", ".join(shown(file) for file in files[:4])
+    return Rejection(Code.LOG_AMBIGUOUS, f"{what}: {named}", facts=(("files", files),))
+
+
+def older_log_grew(file: str, time_ms: int) -> Rejection:
+    return Rejection(
+        Code.OLDER_LOG_GREW,
+        f"{shown(file)} ends with an event that this log does not hold",
+        facts=(("older", file), ("time", time_ms)),
+    )
+
+
+def newer_log_beside(file: str) -> Rejection:
+    return Rejection(
+        Code.NEWER_LOG_BESIDE,
+        f"{shown(file)} is the log of this session now",
+        facts=(("newer", file),),
     )
 
 
@@ -702,6 +912,39 @@ def segment_empty() -> Rejection:
 
 def segment_invalid(segment: str) -> Rejection:
     return Rejection(Code.SEGMENT_INVALID, f"{shown(segment)} encodes no id")
+
+
+def certificate_invalid(what: str, path: str | None = None, *, reason: str) -> Rejection:
+    return Rejection(
+        Code.CERTIFICATE_INVALID,
+        f"no sound certificate: {what}",
+        path=path,
+        facts=(("reason", reason),),
+    )
+
+
+def proof_invalid(what: str, path: str | None = None, *, reason: str) -> Rejection:
+    return Rejection(
+        Code.PROOF_INVALID, f"no proof: {what}", path=path, facts=(("reason", reason),)
+    )
+
+
+def key_unusable(what: str) -> Rejection:
+    return Rejection(Code.KEY_UNUSABLE, f"the key cannot be used: {what}")
+
+
+def signature_invalid(what: str) -> Rejection:
+    return Rejection(Code.SIGNATURE_INVALID, f"the signature does not hold: {what}")
+
+
+def capture_invalid(reason: str, what: str) -> Rejection:
+    return Rejection(
+        Code.CAPTURE_INVALID, f"no captured request: {what}", facts=(("reason", reason),)
+    )
+
+
+def capture_too_large(limit: int, what: str) -> Rejection:
+    return Rejection(Code.CAPTURE_TOO_LARGE, f"more than {limit} {what}", facts=(("limit", limit),))
 
 
 def invalid_utf8(seq: int | None, line_number: int, byte_offset: int) -> Rejection:

@@ -22,7 +22,7 @@ from dsh_fp.core.events import (
     new_event,
     session_header,
 )
-from dsh_fp.core.header import HeaderInForce
+from dsh_fp.core.header import HeaderInForce, Unfolded
 from dsh_fp.core.history import NO_HISTORY, Epoch, History
 from dsh_fp.core.log import EMPTY_LOG, EventLog
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, freeze
@@ -159,10 +159,13 @@ class Session:
             return grown
         if header is None:
             return grown
+        rule = vocabulary.form.session_header
         if isinstance(header, SessionHeader):
-            checked = session_header(header.to_wire())
-        else:
+            checked = (rule or session_header)(header.to_wire())
+        elif rule is None:
             checked = session_header({"id": "session", **header})
+        else:
+            checked = rule(rule.filled({"id": "session", **header}))
         return checked.map(grown.unwrap().with_header)
 
     def append(
@@ -382,7 +385,14 @@ class Session:
             "parentSession": self.header.id,
             "seedLength": boundary + 1,
         }
-        born = session_header({key: value for key, value in fields.items() if value is not None})
+        rule = self.vocabulary.form.session_header
+        given = {key: value for key, value in fields.items() if value is not None}
+        if rule is None:
+            born = session_header(given)
+        else:
+            if not rule.seeded:
+                del given["seedLength"]
+            born = rule(rule.filled(given))
         return born.map(self.prefix(boundary + 1).with_header)
 
     @property
@@ -428,16 +438,25 @@ class Session:
 
     def usage(self) -> Usage:
         """Token counts over all assistant messages of the log, replaced ones too."""
-        own = inherited = Tokens()
-        seed_length = self.header.seed_length or 0
-        for event in self.events:
-            if event.type != "assistant/message":
+        counted: list[tuple[int, JsonObject]] = []
+        marked = 0  # what stands before the last mark was inherited, where a generation marks it
+        for event in self.events.parts():
+            if not isinstance(event, Event):
+                continue  # a run of chunks
+            if event.type not in ("assistant/message", "session/end-seed"):
                 continue
             data = event.peek_data()
-            usage = data.get("usage") if isinstance(data, JsonObject) else None
-            if not isinstance(usage, JsonObject):
+            if not isinstance(data, JsonObject):
                 continue
-            if event.seq < seed_length:
+            if event.type == "session/end-seed":
+                marked = event.seq if data.get("inherited") is True else marked
+            elif isinstance(data.get("usage"), JsonObject):
+                counted.append((event.seq, data["usage"]))
+        is_marked = self.vocabulary.form.inherited_by == "isSeeded"
+        inherited_length = marked if is_marked else self.header.seed_length or 0
+        own = inherited = Tokens()
+        for seq, usage in counted:
+            if seq < inherited_length:
                 inherited = inherited.plus(usage)
             else:
                 own = own.plus(usage)
@@ -474,7 +493,7 @@ class _Recorded:
     def replaced(self, seq: int, before: Surface) -> None:
         self.history = self.history.with_replacement(seq, before)
 
-    def headed(self, seq: int, after: HeaderInForce) -> None:
+    def headed(self, seq: int, after: HeaderInForce | Unfolded) -> None:
         self.history = self.history.with_header(seq, after)
 
 

@@ -7,7 +7,8 @@ replaced, so finding a node is a binary search.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 import attrs
@@ -36,6 +37,7 @@ from dsh_fp.core.rejection import (
 from dsh_fp.core.vocabulary import JULY_FORM, STANDARD, Form, Role, Vocabulary
 
 _NO_NODES: Final[Growing[int]] = Growing.of()
+_NOTHING_NOTED: Final[Growing[Event]] = Growing.of()
 
 
 @attrs.frozen
@@ -67,8 +69,9 @@ class Surface:
     # How many nodes stood right after the last replacement: the rest are plain appends.
     settled: int = 0
     generation: int = 0
-    # What a generation's own rules need to know of nodes; may hold more than those in force.
-    notes: PMap[int, object] = pmap()
+    # The nodes that a generation's own rules look at again, in order of seq; may hold more
+    # than those in force.
+    notes: Growing[Event] = _NOTHING_NOTED
 
     @property
     def seqs(self) -> tuple[int, ...]:
@@ -103,6 +106,9 @@ class Surface:
     def index(self, seq: int) -> int | None:
         """Where the node with this seq stands, or None. O(log n)."""
         order, places = self._order, self._places
+        if not places:
+            at = order.bisect(seq)
+            return at if at < len(order) and order[at] == seq else None
         place = places.get(seq, seq)
         low, high = 0, len(order)
         while low < high:
@@ -120,18 +126,24 @@ class Surface:
             self._order.append(seq), self._places, self.settled, self.generation, self.notes
         )
 
-    def noted(self, seq: int, note: object) -> Surface:
-        """The surface with something noted of a node."""
-        notes = self.notes.set(seq, note)
+    def noted(self, event: Event) -> Surface:
+        """The surface with its newest node noted."""
+        notes = self.notes.append(event)
         return Surface(self._order, self._places, self.settled, self.generation, notes)
 
-    def appended_all(self, seqs: list[int]) -> Surface:
-        """The surface with a run of nodes more at its tail."""
+    def note_of(self, seq: int) -> Event | None:
+        """The node with this seq, if it was noted. O(log n)."""
+        at = self.notes.bisect(seq, _seq_of)
+        found = self.notes[at] if at < len(self.notes) else None
+        return found if found is not None and found.seq == seq else None
+
+    def appended_all(self, seqs: list[int], notes: Sequence[Event] = ()) -> Surface:
+        """The surface with a run of nodes more at its tail, those among them noted."""
         if not seqs:
             return self
-        return Surface(
-            self._order.extend(seqs), self._places, self.settled, self.generation, self.notes
-        )
+        noted = self.notes.extend(notes)
+        order = self._order.extend(seqs)
+        return Surface(order, self._places, self.settled, self.generation, noted)
 
     def replaced(self, first: int, last: int, seq: int) -> Surface:
         """The surface with the nodes from index first through last replaced by one."""
@@ -159,6 +171,10 @@ class Surface:
     def shadowed(self, first: int, last: int) -> tuple[int, ...]:
         """The nodes from index first through last, in surface order."""
         return tuple(self._order[index] for index in range(first, last + 1))
+
+
+def _seq_of(event: Event) -> int:
+    return event.seq
 
 
 EMPTY_SURFACE: Final = Surface()
@@ -202,7 +218,7 @@ def check_marker(event: Event, form: Form = JULY_FORM) -> Rejection | None:
     op = event.surface_op
     if op != "append" and replacement_range(op, form) is None:
         return surface_op_invalid(event.seq)
-    if event.has_sources:
+    if event.has_sources and event.source_runs is None:
         sources = event.source_event_seqs
         if not isinstance(sources, tuple) or not all(map(is_seq, sources)):
             return sources_invalid(event.seq)
@@ -233,8 +249,10 @@ def check_sources(
     `known` holds the seqs of the log where it may have gaps; without it every earlier seq
     is an event.
     """
+    seq, runs = event.seq, event.source_runs
+    if runs is not None:
+        return _check_runs(surface, event, runs, known, form)
     sources = event.source_event_seqs if event.has_sources else None
-    seq = event.seq
     if sources is not None:
         if not sources and event.type not in form.may_cite_nothing:
             return sources_empty(seq)
@@ -259,12 +277,36 @@ def check_sources(
     return None
 
 
+def _check_runs(
+    surface: Placed,
+    event: Event,
+    runs: tuple[tuple[int, int], ...],
+    known: set[int] | None,
+    form: Form,
+) -> Rejection | None:
+    """`check_sources` for sound runs, which are distinct and earlier: never written out."""
+    if known is not None:
+        for first, last in runs:
+            unknown = next((seq for seq in range(first, last + 1) if seq not in known), None)
+            if unknown is not None:
+                return sources_unknown(event.seq, unknown)
+    span = span_of(surface, event, form)
+    gone = () if span is None else surface.shadowed(*span)
+    missing = tuple(node for node in gone if not _lies_in(runs, node))
+    return replace_uncited(event.seq, missing) if missing else None
+
+
+def _lies_in(runs: tuple[tuple[int, int], ...], seq: int) -> bool:
+    at = bisect_right(runs, seq, key=lambda run: run[0])
+    return at > 0 and seq <= runs[at - 1][1]
+
+
 def place_node(surface: Surface, event: Event, form: Form = JULY_FORM) -> Surface:
     """The surface after a surface event that passed every check."""
     span = span_of(surface, event, form)
     seq = event.seq
     placed = surface.appended(seq) if span is None else surface.replaced(*span, seq)
-    return placed if form.note is None else placed.noted(seq, form.note(event))
+    return placed.noted(event) if event.type in form.noted else placed
 
 
 def span_of(surface: Placed, event: Event, form: Form = JULY_FORM) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 import attrs
 from pyrsistent import PMap, pmap
 
-from dsh_fp.core.events import JULY, Envelope, Event
+from dsh_fp.core.events import JULY, Envelope, Event, HeaderRule
 from dsh_fp.core.lossless import AnyJson, JsonObject
 from dsh_fp.core.rejection import Rejection, payload_invalid
 
@@ -83,28 +83,47 @@ class TypeRule:
 _UNKNOWN: Final = TypeRule()
 
 
+Route = Literal["chat", "messages"]
+"""A provider's interface: chat completions, or the Messages API."""
+
+
 @attrs.frozen
 class Form:
     """How a generation writes its events, and what it asks of them beyond July's rules.
 
     `start` and `end` are the keys of a replacement. With `refuses_unknown` an event of a type
-    that is not listed is refused unless it says that it may be ignored. `note` is what a
-    surface keeps of each node for `checks`, which see it beside the event that comes.
-    `fold_header` folds a header event (None: July's way, with deltas). With `sent_at_output`
+    that is not listed is refused unless it says that it may be ignored. `noted` are the
+    surface types whose events a surface keeps for `checks`, which see them beside the event
+    that comes. `admits_append` tells quickly that an append with sound sources passes them all; it
+    is given the event and whether there is a node already. `fold_header` folds a header event,
+    which puts a header in force whole (None: July's way, with deltas). With `sent_at_output`
     a request holds what was logged before the step's first output, not before its start.
+    `routes` are the ways its requests may have gone to a provider, the usual one first.
+
+    Of files: `version` is the header's, `session_header` reads one (None: July's way). With
+    `packed` a line may stand for a run of chunks. With `judges_rows` a line that is no event of
+    this form is a damaged line; else it is an event that acceptance refuses. `inherited_by`
+    is the header field that tells what was inherited.
     """
 
     generation: str = "July"
+    version: int = 0
+    session_header: HeaderRule | None = None
+    packed: bool = False
+    judges_rows: bool = False
+    inherited_by: Literal["seedLength", "isSeeded"] = "seedLength"
     envelope: Envelope = JULY
     start: str = "start"
     end: str = "end"
     refuses_unknown: bool = False
     may_cite_nothing: frozenset[str] = frozenset()
-    note: Callable[[Event], object] | None = None
+    noted: frozenset[str] = frozenset()
     checks: tuple[Callable[..., Rejection | None], ...] = ()
+    admits_append: Callable[[Event, bool], bool] | None = None
     fold_header: Callable[[Event], JsonObject | Rejection] | None = None
     sent_at_output: bool = False
     outputs: tuple[str, ...] = ("step/end",)
+    routes: tuple[Route, ...] = ("chat",)
 
 
 JULY_FORM: Final = Form()
@@ -118,12 +137,15 @@ class Vocabulary:
     form: Form = JULY_FORM
     # What is not log-only, as a plain dict: looked up once per event of a log.
     _special: dict[str, Role] = attrs.field(init=False, eq=False, repr=False)
+    # The listed names, as a plain set for the same reason.
+    names: frozenset[str] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         special = {
             name: rule.role for name, rule in self.rules.items() if rule.role is not Role.LOG_ONLY
         }
         object.__setattr__(self, "_special", special)
+        object.__setattr__(self, "names", frozenset(self.rules))
 
     def rule(self, event_type: str) -> TypeRule:
         """What is known of a type; an unknown one is log-only, never an error."""
@@ -139,7 +161,7 @@ class Vocabulary:
 
     def knows(self, event_type: str) -> bool:
         """Whether a type is listed."""
-        return event_type in self.rules
+        return event_type in self.names
 
     def extend(self, rules: Mapping[str, TypeRule]) -> Vocabulary:
         """This vocabulary with more types; a listed type gets its new rule."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from dsh_fp.core.events import Event
+from dsh_fp.core.packed import PackedRun
 from dsh_fp.core.rejection import Rejection, file_unreadable, log_corrupt, version_unsupported
 from dsh_fp.rejected import Rejected
 from dsh_fp.storage.jsonl import header_line_fields
@@ -73,6 +74,7 @@ def _event(line: bytes, index: int, position: int, file: str) -> Event:
     made = read_line(line, index)
     if isinstance(made, LineFault):
         made = log_corrupt(index, index + 2, position, reason=made.reason)
+    assert not isinstance(made, PackedRun)  # July packs nothing
     if isinstance(made, Rejection):
         raise Rejected(made.at(file=file, seq=index, line_number=index + 2, byte_offset=position))
     return made

@@ -31,7 +31,16 @@ from dsh_fp.core.repair import interrupted_turn_closers
 from dsh_fp.core.session import Session
 from dsh_fp.core.vocabulary import STANDARD, Vocabulary
 from dsh_fp.storage.backend import Stored
-from dsh_fp.storage.lines import PIECE_BYTES, Scan, in_pieces, scan_lines
+from dsh_fp.storage.lines import (
+    JULY_LINES,
+    PIECE_BYTES,
+    LineFault,
+    LineForm,
+    Lines,
+    Scan,
+    in_pieces,
+    scan_lines,
+)
 
 BOM: Final = b"\xef\xbb\xbf"
 _COMPRESSED: Final = "compressed"
@@ -60,6 +69,34 @@ class LogFile:
     file: str | None
     scan: Scan = attrs.field(repr=False)
 
+    @property
+    def generation(self) -> str:
+        """The generation the file is written in, by its short name."""
+        return self.session.vocabulary.form.generation
+
+    @property
+    def container(self) -> str:
+        """How the lines are kept: `plain` or `zstd`."""
+        return "plain"
+
+    def placed(self, fault: Rejection) -> Rejection:
+        """A fault with the place of its event in the file."""
+        if fault.seq is None or fault.seq >= self.scan.count:
+            return fault
+        lines = self.scan.lines
+        place = lines.place_of(fault.seq)
+        return self.placed_bytes(fault.at(line_number=place + 2, byte_offset=lines.starts[place]))
+
+    def placed_bytes(self, fault: Rejection) -> Rejection:
+        """A fault whose byte offset counts the text of the lines, with that of the file."""
+        return fault
+
+    def header_findings(self) -> Iterator[Rejection]:
+        """What the header and the name of the file leave to say."""
+        from dsh_fp.storage.findings import july_header_findings  # noqa: PLC0415
+
+        return july_header_findings(self)
+
     @cached_property
     def findings(self) -> tuple[Rejection, ...]:
         """What is worth knowing about the file, in file order; computed when asked for.
@@ -69,7 +106,7 @@ class LogFile:
         # Imported when asked for: most readers never are, and the command starts faster.
         from dsh_fp.storage.findings import find_all  # noqa: PLC0415
 
-        found = find_all(self.session, self.scan, self.file)
+        found = find_all(self)
         return tuple(finding.at(file=self.file) for finding in found)
 
     @cached_property
@@ -90,12 +127,26 @@ def read(source: Source, *, vocabulary: Vocabulary = STANDARD) -> Result[LogFile
     Law:     good_prefix_survives_any_cut.
     Source:  docs/reference/files.md.
     """
-    file = _name_of(source)
+    file = name_of(source)
     try:
-        with _opened(source) as pieces:
-            scanned = _scan(pieces, judge_version=True)
+        with opened(source) as pieces:
+            top = first_line(pieces)
+            if isinstance(top, Rejection):
+                return Failure(top.at(file=file))
+            return read_july(top, file, vocabulary)
     except OSError as fault:
         return Failure(file_unreadable(file, fault.strerror or str(fault)))
+
+
+def read_july(
+    top: FirstLine, file: str | None, vocabulary: Vocabulary
+) -> Result[LogFile, Rejection]:
+    """The log behind a header line, as `read` answers it."""
+    version = top.fields["version"]
+    # What another version's lines mean is not for us to judge, so this comes first.
+    if version != 0:
+        return Failure(version_unsupported(version).at(file=file))
+    scanned = scan_below(top)
     if isinstance(scanned, Rejection):
         return Failure(scanned.at(file=file))
     accepted = _accept(scanned, vocabulary)
@@ -116,7 +167,8 @@ def scan_log(content: bytes) -> Result[Scan, Rejection]:
 
     Errors:  LOG_HEADER_INVALID, LOG_CORRUPT.
     """
-    scanned = _scan(in_pieces(content), judge_version=False)
+    top = first_line(in_pieces(content))
+    scanned = top if isinstance(top, Rejection) else scan_below(top)
     return Failure(scanned) if isinstance(scanned, Rejection) else Success(scanned)
 
 
@@ -170,7 +222,7 @@ def encode_fields(fields: Mapping[str, object]) -> str:
 
 
 @contextmanager
-def _opened(source: Source) -> Generator[Iterator[bytes]]:
+def opened(source: Source) -> Generator[Iterator[bytes]]:
     """The source's bytes in pieces."""
     if isinstance(source, bytes | bytearray | memoryview):
         yield in_pieces(bytes(source))
@@ -194,14 +246,25 @@ def _read_pieces(opened: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _name_of(source: Source) -> str | None:
+def name_of(source: Source) -> str | None:
+    """The path of a source that has one."""
     if isinstance(source, str | os.PathLike):
         return os.fsdecode(source)
     name = getattr(source, "name", None)
     return name if isinstance(name, str) else None
 
 
-def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
+@attrs.frozen
+class FirstLine:
+    """A file's header line and its fields, and the bytes behind it, still to be read."""
+
+    line: bytes
+    fields: dict[str, Any]
+    pieces: Iterator[bytes]
+
+
+def first_line(pieces: Iterator[bytes]) -> FirstLine | Rejection:
+    """The header line of a file: LOG_HEADER_INVALID when it has none."""
     first: list[bytes] = []
     for piece in pieces:
         first.append(piece)
@@ -213,23 +276,33 @@ def _scan(pieces: Iterator[bytes], *, judge_version: bool) -> Scan | Rejection:
     fields = header_line_fields(header_line, ended=bool(ended))
     if isinstance(fields, Rejection):
         return fields
-    # What another version's lines mean is not for us to judge, so this comes first.
-    if judge_version and fields["version"] != 0:
-        return version_unsupported(fields["version"])
-    lines = scan_lines(chain((rest,), pieces) if rest else pieces, len(header_line) + 1)
+    return FirstLine(header_line, fields, chain((rest,), pieces) if rest else pieces)
+
+
+def scan_below(top: FirstLine, form: LineForm = JULY_LINES) -> Scan | Rejection:
+    """What stands below a header line: the lines kept, LOG_CORRUPT, or a torn tail."""
+    lines = scan_lines(top.pieces, len(top.line) + 1, form)
     fault = lines.fault
     if fault is None:
-        return Scan(header_line, fields, lines, None)
-    place = (fault.index, fault.index + 2, fault.byte_offset)
-    facts: dict[str, Any] = {"reason": fault.reason}
-    if fault.reason.startswith("seq-"):
-        got = fault.got_seq if is_number(fault.got_seq) else None
-        facts |= {"expected_seq": fault.index, "got_seq": got}
+        return Scan(top.line, top.fields, lines, None)
+    place = (fault.index, len(lines.starts) + 2, fault.byte_offset)
+    facts = facts_of(fault)
     if fault.turn_end_follows:
         # A turn was closed at or behind the fault, so what is missing was once committed.
         return log_corrupt(*place, **facts)
     facts |= {"dropped_bytes": fault.dropped_bytes, "dropped_lines": fault.dropped_lines}
-    return Scan(header_line, fields, lines, torn_tail(*place, **facts))
+    return Scan(top.line, top.fields, lines, torn_tail(*place, **facts))
+
+
+def facts_of(fault: LineFault) -> dict[str, Any]:
+    """What a damaged line is, for the rejection that names it."""
+    facts: dict[str, Any] = {"reason": fault.reason}
+    if fault.reason.startswith("seq-"):
+        got = fault.got_seq if is_number(fault.got_seq) else None
+        facts |= {"expected_seq": fault.index, "got_seq": got}
+    if fault.what is not None:
+        facts |= {"code": fault.what.code.value, "lacks": fault.what.message}
+    return facts
 
 
 def header_line_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejection:
@@ -256,16 +329,21 @@ def header_line_fields(line: bytes, *, ended: bool) -> dict[str, Any] | Rejectio
 
 
 def _accept(scan: Scan, vocabulary: Vocabulary) -> Session | Rejection:
-    lines = scan.lines
-    empty = Session(SessionHeader(id="session"), vocabulary=vocabulary)
-    session, fault = empty.accept_run(lines.events)
-    if fault is not None:
-        index = fault.index or 0
-        return fault.at(line_number=index + 2, byte_offset=lines.starts[index])
-    if lines.refused is not None:
-        return lines.refused
+    accepted = accept_lines(scan.lines, vocabulary)
+    if isinstance(accepted, Rejection):
+        return accepted
     header = header_of(scan.fields)
     if isinstance(header, Failure):
         unfit: Rejection = header.failure()
         return unfit.at(line_number=1, byte_offset=0)
-    return session.with_header(header.unwrap())
+    return accepted.with_header(header.unwrap())
+
+
+def accept_lines(lines: Lines, vocabulary: Vocabulary) -> Session | Rejection:
+    """The session of a file's events, or the first refusal with its line."""
+    empty = Session(SessionHeader(id="session"), vocabulary=vocabulary)
+    session, fault = empty.accept_run(lines.accepted_events())
+    if fault is not None:
+        place = lines.place_of(fault.index or 0)
+        return fault.at(line_number=place + 2, byte_offset=lines.starts[place])
+    return session if lines.refused is None else lines.refused

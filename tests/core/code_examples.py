@@ -5,6 +5,7 @@ The tests of rejections walk this list; the tests of files have a list of their 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -29,10 +30,27 @@ from dsh_fp import (
     past_requests,
     session_header,
     snapshot,
+    thaw,
+    to_text,
+    unwrap,
 )
+from dsh_fp.core.certificates import certificate_of
+from dsh_fp.core.endings import parse_endings
+from dsh_fp.core.generations import V0, V3
+from dsh_fp.core.proofs import prove_extension
+from dsh_fp.core.redaction.path_patterns import parse_path
+from dsh_fp.core.redaction.redacting import Values, redact
+from dsh_fp.core.replay import Replay, divergence
+from dsh_fp.core.script import script_of
+from dsh_fp.core.what_if import Drop, what_if
+from dsh_fp.signing import check_signature, sign
+from dsh_fp.wire.bounded import Limits
+from dsh_fp.wire.captures import Capture, read_captures
 from tests.core.making import (
     CONFIG,
+    asking,
     assistant,
+    call,
     delta,
     event,
     header,
@@ -46,6 +64,10 @@ from tests.core.making import (
     turn_end,
     turn_start,
     user,
+)
+
+ANY_KEY: Final = (
+    b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAID1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM x"
 )
 
 
@@ -87,6 +109,39 @@ def _breach(code: Code, *wires: dict[str, Any]) -> Example:
     )
 
 
+def _redacted_to_one_id() -> Rejection:
+    """Two call ids, of which one is the other as JSON text spells it: one secret, one mark."""
+    one, other = 'call "secret"', 'call \\"secret\\"'
+    log = [turn_start(0), step_start(1), assistant(2, asking(one), asking(other))]
+    log += [call(3, one), call(4, other), result(5, one), result(6, other)]
+    return redact(replayed(*log), [Values([one])]).failure()
+
+
+def _not_carried(*wires: dict[str, Any]) -> Rejection:
+    """What is told when the first event is dropped."""
+    refusal = unwrap(what_if(replayed(*wires), [Drop(0)])).refusal
+    assert refusal is not None
+    return refusal
+
+
+def _of_capture(content: bytes) -> Rejection:
+    """What is wrong with the one capture in some bytes, of which few are allowed."""
+    (captured,) = read_captures(io.BytesIO(content), limits=Limits(body=16))
+    assert isinstance(captured, Capture)
+    assert captured.fault is not None
+    return captured.fault
+
+
+def _diverged(*wires: dict[str, Any]) -> Rejection:
+    """What is told when the first message comes from somebody else than recorded."""
+    (call,) = script_of(replayed(*wires)).calls
+    live = thaw(unwrap(past_requests(call.session)[0].request))
+    live["messages"][0]["role"] = "system"
+    found = unwrap(divergence(call, live))
+    assert found is not None
+    return found.rejection
+
+
 EXAMPLES: Final[tuple[Example, ...]] = (
     # values and text
     Example(Code.JSON_SYNTAX, lambda: parse("[1,").failure(), facts={"position": 3}),
@@ -122,6 +177,13 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         seq=1,
         index=1,
         facts={"expected_seq": 1, "got_seq": 2},
+    ),
+    Example(
+        Code.TYPE_UNKNOWN,
+        lambda: Session.replay([note(0)], vocabulary=V0).failure(),
+        seq=0,
+        index=0,
+        facts={"type": "plugin/note"},
     ),
     Example(
         Code.SURFACE_OP_FORBIDDEN,
@@ -224,6 +286,12 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         path="$.sourceEventSeqs",
         facts={"missing": (3, 2)},
     ),
+    Example(
+        Code.NODE_RULE_BROKEN,
+        lambda: Session.replay([assistant(0)], vocabulary=V3).failure(),
+        seq=0,
+        index=0,
+    ),
     # header, projection, requests
     Example(
         Code.HEADER_DELTA_WITHOUT_SNAPSHOT,
@@ -311,6 +379,59 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         lambda: assemble([{"type": "block-start", "index": 2, "blockType": "image"}]).failure(),
         facts={"block_index": "2", "type": "image"},
     ),
+    # replay
+    Example(Code.ENDING_INVALID, lambda: parse_endings(["", "{}"]).failure()),
+    Example(
+        Code.REPLAY_EXHAUSTED,
+        lambda: Replay.of([script_of(replayed(note(0)))]).next().failure(),
+        facts={"session_id": "session", "purpose": "step", "calls": 0},
+    ),
+    Example(
+        Code.REPLAY_NO_SESSION,
+        lambda: Replay.of([]).next().failure(),
+        facts={"sessions": 0},
+    ),
+    Example(
+        Code.REPLAY_DIVERGED,
+        lambda: _diverged(header(0), user(1), step_start(2)),
+        seq=2,
+        path="$.messages[0].role",
+        facts={"message": 0, "event": 1},
+    ),
+    # redaction
+    Example(Code.RULE_INVALID, lambda: parse_path("data").failure()),
+    Example(Code.REDACTION_UNSOUND, _redacted_to_one_id),
+    # edits of a log
+    Example(Code.EDIT_INVALID, lambda: what_if(replayed(), [Drop(0)]).failure(), index=0),
+    Example(
+        Code.NOTHING_LEFT_TO_REPLACE,
+        lambda: _not_carried(user(0), replacing(1, 0, 0, cites=[0])),
+        seq=0,
+        path="$.surfaceOp",
+        facts={"old_start": 0, "old_end": 0},
+    ),
+    # certificates, proofs, signatures
+    Example(
+        Code.CERTIFICATE_INVALID,
+        lambda: certificate_of({"format": "x"}).failure(),
+        path="$.format",
+        facts={"reason": "shape"},
+    ),
+    Example(
+        Code.PROOF_INVALID,
+        lambda: prove_extension(replayed(note(0)), 2).failure(),
+        facts={"reason": "absent"},
+    ),
+    Example(Code.KEY_UNUSABLE, lambda: sign(b"", b"garden").failure()),
+    Example(Code.SIGNATURE_INVALID, lambda: check_signature(b"", b"", ANY_KEY).failure()),
+    # captured requests
+    Example(
+        Code.CAPTURE_INVALID,
+        lambda: _of_capture(b"[5]"),
+        index=0,
+        facts={"reason": "not-an-object"},
+    ),
+    Example(Code.CAPTURE_TOO_LARGE, lambda: _of_capture(b"{}" * 9), facts={"limit": 16}),
     Example(Code.SEGMENT_EMPTY, lambda: encode_segment("").failure()),
     Example(Code.SEGMENT_INVALID, lambda: decode_segment("a/b").failure()),
 )
@@ -362,4 +483,6 @@ def hostile_rejections(text: str) -> list[Rejection]:
         decode_segment(text + "/").failure(),
         fold([{**note(0), "data": {text: {text: float("nan")}}}]).failure(),
         replayed(header(0, system={text: CONFIG})).request_header().failure(),
+        parse_endings([snapshot({text: text}).map(to_text).unwrap()]).failure(),
+        _diverged(header(0), user(1, text), step_start(2)),
     ]
