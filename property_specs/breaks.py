@@ -449,8 +449,8 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     "references_point_at_what_they_pointed_at": Break(
         REFERENCES,
-        'sources = listed_renumbered(value["sourceEventSeqs"], renumber)',
-        'sources = value["sourceEventSeqs"]',
+        "sources = listed_renumbered(named, renumber)",
+        "sources = named",
     ),
     "request_changes_match_expanded_requests": Break(
         EFFECTS, "removed[-1] + (was and not stays)", "removed[-1] + (not stays)"
@@ -556,8 +556,8 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     "content_leaves_out_the_pieces_of_a_stream": Break(
         CONTENT,
-        'listed_renumbered(stored["sourceEventSeqs"], places.get)',
-        'stored["sourceEventSeqs"]',
+        "sources = listed_renumbered(named, places.get)",
+        "sources = named",
     ),
     # certificates and proofs
     "merkle_roots_match_the_recursive_tree": Break(

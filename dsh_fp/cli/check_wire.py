@@ -16,6 +16,8 @@ from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of, exit_of, tell, wire_of
 from dsh_fp.cli.page import Page, scalar
 from dsh_fp.cli.safe import one_line
+from dsh_fp.core.events import Event
+from dsh_fp.core.json_paths import Difference
 from dsh_fp.core.lossless import AnyJson, to_text
 from dsh_fp.core.rejection import Code, Rejection, file_unreadable
 from dsh_fp.storage.jsonl import LogFile
@@ -123,8 +125,9 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     asked = {REASONING: reasoning_content, UPDATES: tool_updates}
     given |= {name: value for name, value in asked.items() if value is not None}
     logs = _logs(answer, log)
-    expected = _expected(logs)
-    matched = match_captures(expected, read_captures(*_source(answer, capture)), given)
+    captures = read_captures(*_source(answer, capture))
+    ids = [one.opened.header.id for one in logs if isinstance(one.opened, LogFile)]
+    matched = match_captures(_expected(logs), captures, given, session_ids=ids)
     _refuse_unreadable(answer, matched)
     holds = matched.verdicts and matched.equal == len(matched.verdicts)
     if as_json:
@@ -240,10 +243,9 @@ def _verdict_wire(verdict: Verdict) -> dict[str, Any]:
     expected, difference = verdict.expected, verdict.difference
     wire: dict[str, Any] = {"index": verdict.index, "place": verdict.place.to_wire()}
     wire |= _request_names(expected)
-    wire |= {"verdict": verdict.verdict, "path": None, "kind": None}
+    wire |= {"verdict": verdict.verdict, "path": verdict.path, "kind": verdict.kind}
     wire |= {"expected": None, "got": None, "offset": None, "cut": False}
     if difference is not None:
-        wire["path"], wire["kind"] = difference.path, difference.kind
         wire["offset"] = difference.offset
         sides = difference.expected, difference.got
         if difference.kind == "key order":
@@ -353,12 +355,12 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
 
 def _remark(verdict: Verdict) -> str:
     """What more there is to say in the row of a verdict."""
-    expected, difference = verdict.expected, verdict.difference
+    expected = verdict.expected
     parts = []
     if expected is not None and expected.purpose is not None:
         parts.append(expected.purpose)
-    if difference is not None:
-        parts.append(one_line(difference.path, 120))
+    if verdict.path is not None:
+        parts.append(one_line(verdict.path, 120))
     if verdict.fault is not None:
         parts.append(verdict.fault.code.value)
     if verdict.taken_from_body:
@@ -366,7 +368,7 @@ def _remark(verdict: Verdict) -> str:
     if verdict.out_of_order:
         parts.append("out of order")
     if verdict.note is not None and verdict.verdict != "differs":
-        parts.append(verdict.note)
+        parts.append(one_line(verdict.note, 400))
     return "; ".join(parts)
 
 
@@ -378,8 +380,16 @@ def _tell_verdict(page: Page, verdict: Verdict) -> None:
     if verdict.fault is not None:
         why = f"{verdict.fault.code.value}: {verdict.fault.message}"
         page.wrapped(one_line(why, 400), 13, lead="  why")
-    if difference is None:
-        return
+    if difference is not None:
+        _tell_difference(page, difference, verdict.event)
+    elif verdict.path is not None:
+        page.wrapped(f"{verdict.path} ({verdict.kind})", 13, lead="  at")
+    if verdict.note is not None:
+        page.wrapped(one_line(verdict.note, 400), 13, lead="  note")
+
+
+def _tell_difference(page: Page, difference: Difference, event: Event | None) -> None:
+    """Where two bodies part, both sides, and the event behind the expected one."""
     where = one_line(difference.path, 400)
     offset = difference.offset
     named = f"{where}, character {offset:,}" if offset is not None else where
@@ -391,11 +401,8 @@ def _tell_verdict(page: Page, verdict: Verdict) -> None:
     ):
         text = "nothing" if absent else _excerpt(side, offset, keys=difference.kind == "key order")
         page.wrapped(text, 13, lead=f"  {name}")
-    event = verdict.event
     behind = f"seq {event.seq:,} {one_line(event.type, 60)}" if event is not None else "no event"
     page.wrapped(behind, 13, lead="  event")
-    if verdict.note is not None:
-        page.wrapped(verdict.note, 13, lead="  note")
 
 
 def _excerpt(value: AnyJson, offset: int | None, *, keys: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 from returns.result import Failure
@@ -21,9 +21,12 @@ from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of
 from dsh_fp.cli.page import Page, scalar, time_of
 from dsh_fp.cli.provenance import HeaderOrigin, header_origin
-from dsh_fp.cli.safe import one_line, padded
+from dsh_fp.cli.safe import columns, one_line, padded
 from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject
+
+_NARROW: Final = 11
+_WIDE: Final = 20
 
 
 @click.command("header")
@@ -74,8 +77,11 @@ def command(log: str, at: int | None, full: bool, as_json: bool, color: str) -> 
 def print_header(page: Page, header: JsonObject) -> None:
     """Config, system, tools and message prefix of a header, as far as it has them."""
     config = header.get("config")
-    for key, value in config.items() if isinstance(config, dict) else ():
-        page.wrapped(scalar(value, 400), 13, lead=padded(one_line(key, 40), 11) + "  ")
+    options = config if isinstance(config, dict) else {}
+    width = min(max([_NARROW, *map(columns, options)]), _WIDE)
+    for key, value in options.items():
+        lead = padded(one_line(key, 40), width) + "  "
+        page.wrapped(scalar(value, 400), width + 2, lead=lead)
     if "system" in header:
         system = header["system"]
         page.line()

@@ -60,7 +60,7 @@ class Row:
             time_of(header.created_at).removesuffix(" UTC"),
             _name(header.cwd),
             _name(header.parent_session),
-            "-" if header.seed_length is None else f"{header.seed_length:,}",
+            _seed(header),
             size,
             path,
             "",
@@ -183,6 +183,13 @@ def _filled(cell: str, width: int, *, to_the_right: bool) -> str:
     if cell.isascii():  # as nearly all are: a column a character
         return cell.rjust(width) if to_the_right else cell.ljust(width)
     return " " * (width - columns(cell)) + cell if to_the_right else padded(cell, width)
+
+
+def _seed(header: SessionHeader) -> str:
+    """How many events were inherited; later headers only say whether any were."""
+    if header.seed_length is not None:
+        return f"{header.seed_length:,}"
+    return "yes" if header.extra.get("isSeeded") is True else "-"
 
 
 def _name(text: str | None) -> str:

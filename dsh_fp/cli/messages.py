@@ -16,7 +16,7 @@ from dsh_fp.cli.answer import (
 )
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of
-from dsh_fp.cli.page import Page, scalar, seqs_of, source_of
+from dsh_fp.cli.page import Page, scalar, seqs_of
 from dsh_fp.cli.provenance import Brought, brought_by, first_fault
 from dsh_fp.cli.safe import columns, one_line
 from dsh_fp.core.rejection import Rejection
@@ -89,8 +89,7 @@ def print_messages(page: Page, brought: list[Brought], *, first: int = 1) -> Non
 
 
 def _origin(one: Brought, origin: str) -> str:
-    source = source_of(one.event.data)
-    parts = [f"{origin} from {source}" if source else origin]
+    parts = [f"{origin} from {one.sender}" if one.sender else origin]
     sources = one.event.source_event_seqs
     if one.replaces is not None:
         parts.append(f"replaces seq {seqs_of(one.replaces)}")

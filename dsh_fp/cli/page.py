@@ -13,6 +13,7 @@ from dsh_fp.cli.answer import count
 from dsh_fp.cli.output import Output
 from dsh_fp.cli.safe import columns, lines_of, one_line, padded, wrapped
 from dsh_fp.core.lossless import to_text
+from dsh_fp.core.vocabulary import MessageRule
 
 FOLD_LINES: Final = 16
 LINES_KEPT: Final = 12
@@ -133,6 +134,19 @@ class Page:
 def scalar(value: object, limit: int = 80) -> str:
     """A value on one line: a text as it is, anything else as JSON, cut when it is long."""
     return one_line(value if isinstance(value, str) else to_text(value), limit)
+
+
+def record_of(data: object, rule: MessageRule | None) -> object:
+    """What in a surface event's payload has content and source: itself, or the message in it."""
+    within = None if rule is None else rule.within
+    return data if within is None or not isinstance(data, dict) else data.get(within)
+
+
+def sender_of(data: object, rule: MessageRule | None) -> str:
+    """Who a surface event comes from, in words, where its type does not say it already."""
+    record = record_of(data, rule)
+    source = source_of(record)
+    return "" if record is not data and source in ("model", "tool") else source
 
 
 def source_of(data: object) -> str:

@@ -52,7 +52,8 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "Stored sessions": {
             "ls": "List the sessions of a store, one row each.",
             "resume-check": "Say what resuming would change, changing nothing.",
-            "repair": "Close what a crash cut; shows it first.",
+            "redact": "Write a copy of a log with its secrets replaced.",
+        "repair": "Close what a crash cut; shows it first.",
         },
         "For programs": {
             "schema": "Print the JSON Schema of a command's --json.",

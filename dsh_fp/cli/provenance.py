@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from returns.result import Failure
 
+from dsh_fp.cli.page import sender_of
 from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject
 from dsh_fp.core.origins import replaced_in
@@ -22,6 +23,7 @@ class Brought:
     event: Event
     message: JsonObject | Rejection | None
     replaces: tuple[int, ...] | None
+    sender: str  # who it comes from, in words
 
     def to_wire(self) -> dict[str, Any]:
         """The event that brought the message, for a program."""
@@ -40,7 +42,8 @@ def brought_by(session: Session) -> list[Brought]:
         projected = project(event, session.vocabulary)
         failed = isinstance(projected, Failure)
         message = projected.failure() if failed else projected.unwrap()
-        made.append(Brought(event, message, replaced.get(event.seq)))
+        sender = sender_of(event.data, session.vocabulary.rule(event.type).message)
+        made.append(Brought(event, message, replaced.get(event.seq), sender))
     return made
 
 

@@ -240,7 +240,7 @@ def _see_free(answer: Answer, target: str) -> None:
         raise click.UsageError("-o needs the path of a new file.")
     if os.path.lexists(target):
         why = f"{one_line(target, 200)} is there already, and nothing is ever overwritten"
-        refusal = usage_complaint("OUTPUT_EXISTS", why, "Choose another name for the copy.")
+        refusal = usage_complaint("FILE_EXISTS", why, "Choose another name for the copy.")
         answer.refuse(refusal, Exit.USAGE)
 
 

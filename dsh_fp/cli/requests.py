@@ -104,6 +104,7 @@ def command(log: str, as_json: bool, color: str) -> int:
 def rows_of(session: Session) -> Iterator[Row]:
     """A row for every step of a session. The text of a message is measured once."""
     sizes: dict[int, int] = {}
+    is_released = session.vocabulary.form.fold_header is not None
     kept: list[Any] = []  # what was measured stays alive, so that no id is given twice
     for past in past_requests(session):
         made = past.request
@@ -123,10 +124,22 @@ def rows_of(session: Session) -> Iterator[Row]:
             past,
             request.get("model"),
             len(messages),
-            lines_in(request.get("system")),
+            lines_in(request.get("system")) + (_system_lines(messages) if is_released else 0),
             _tools_in(request),
             len(to_text(bare).encode()) + inner,
         )
+
+
+def _system_lines(messages: JsonArray) -> int:
+    """The lines of system text among the messages, where later generations have it."""
+    blocks = [
+        block
+        for message in messages
+        if message["role"] == "system"
+        for block in message["content"]
+        if isinstance(block, JsonObject)
+    ]
+    return sum(lines_in(block.get("text")) for block in blocks)
 
 
 def _tools_in(request: JsonObject) -> int:

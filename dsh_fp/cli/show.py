@@ -22,7 +22,15 @@ from dsh_fp.cli.answer import (
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import wire_of
 from dsh_fp.cli.output import Output
-from dsh_fp.cli.page import SUMMARY_CHARACTERS, Page, scalar, seqs_of, source_of, time_of
+from dsh_fp.cli.page import (
+    SUMMARY_CHARACTERS,
+    Page,
+    record_of,
+    scalar,
+    sender_of,
+    seqs_of,
+    time_of,
+)
 from dsh_fp.cli.provenance import header_origin
 from dsh_fp.cli.safe import clipped, json_safe, one_line
 from dsh_fp.cli.telling import HEADINGS, LINES, WITH_CONTENT, header_parts
@@ -30,6 +38,7 @@ from dsh_fp.core.events import Event
 from dsh_fp.core.lossless import JsonObject, to_text
 from dsh_fp.core.origins import Replaced, replaced_in
 from dsh_fp.core.rejection import Rejection
+from dsh_fp.core.requests import inherited_length
 from dsh_fp.core.session import Tokens
 from dsh_fp.storage.jsonl import LogFile
 
@@ -145,7 +154,7 @@ class Transcript:
         if header.cwd is not None:
             named.append(("folder", one_line(header.cwd, 400)))
         if header.parent_session is not None:
-            parent, inherited = one_line(header.parent_session, 80), header.seed_length or 0
+            parent, inherited = one_line(header.parent_session, 80), inherited_length(self.session)
             named.append(("parent", f'"{parent}", {count(inherited, "event")} inherited'))
         named.append(("events", f"{len(self.session):,}"))
         for label, text in named:
@@ -182,13 +191,15 @@ class Transcript:
 
     def _print_message(self, event: Event, data: object) -> None:
         out, seq = self.out, event.seq
+        rule = self.session.vocabulary.rule(event.type).message
+        record, source = record_of(data, rule), sender_of(data, rule)
         head = out.paint(one_line(event.type, 60), "speaker")
-        source = source_of(data)
         if source:
             head += f" from {source}"
-        if isinstance(data, JsonObject) and "callId" in data:
-            head += f" of {scalar(data['callId'])}"
-            if data.get("isError") is True:
+        call, is_error = _answered(data, record)
+        if call is not None:
+            head += f" of {scalar(call)}"
+            if is_error and isinstance(data, JsonObject):
                 head += out.paint(" ERROR", "bad") + _error_of(data)
         self._line(seq, head)
         indent = self.gutter + _BODY
@@ -197,8 +208,8 @@ class Transcript:
             self.page.wrapped(f"replaces seq {gone}", indent, "mark")
         if seq in self.replaced.by:
             self.page.wrapped(f"replaced by seq {self.replaced.by[seq]}", indent, "warn")
-        if isinstance(data, JsonObject) and isinstance(data.get("content"), tuple):
-            self.page.content(data["content"], indent)
+        if isinstance(record, JsonObject) and isinstance(record.get("content"), tuple):
+            self.page.content(record["content"], indent)
         else:
             self.page.line(" " * indent + out.paint("no message can be made of this:", "bad"))
             self.page.value(data, indent)
@@ -234,7 +245,7 @@ class Transcript:
         usage = session.usage()
         page.wrapped(_tokens(usage.own), 11, lead="  usage")
         if usage.inherited.calls:
-            page.wrapped(_tokens(usage.inherited), 11, lead="  inherited")
+            page.wrapped(_tokens(usage.inherited), 13, lead="  inherited")
         todos = session.todos()
         if isinstance(todos, Failure):
             page.wrapped(_fault_line(todos.failure()), 11, lead="  todos")
@@ -282,6 +293,22 @@ def _tokens(tokens: Tokens) -> str:
     ]
     told = f": {', '.join(parts)} tokens" if parts else ""
     return f"{count(tokens.calls, 'call')} with usage{told}"
+
+
+def _answered(data: object, record: object) -> tuple[object, bool]:
+    """The id of the call that a tool's result is for, and whether it is an error; None for none."""
+    if record is data:
+        told = data if isinstance(data, JsonObject) else {}
+        return told.get("callId"), told.get("isError") is True
+    if not isinstance(record, JsonObject):
+        return None, False
+    source = record.get("source")
+    if not isinstance(source, JsonObject) or source.get("kind") != "tool":
+        return None, False
+    content = record.get("content")
+    blocks = content if isinstance(content, tuple) else ()  # one of them is the result, before v4
+    told = [part for part in (record, *blocks) if isinstance(part, JsonObject)]
+    return source.get("callId"), any(part.get("isError") is True for part in told)
 
 
 def _error_of(data: JsonObject) -> str:

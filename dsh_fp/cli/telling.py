@@ -109,6 +109,17 @@ def _summary(data: JsonObject) -> str:
     return f"compact/summary of {gone} by {scalar(data.get('model'))}"
 
 
+def _released_summary(data: JsonObject) -> str:
+    return _summary(data).replace("compact/", "compaction/", 1)
+
+
+def _attempt(data: JsonObject) -> str:
+    stream = data.get("stream")
+    pieces = count(len(stream), "piece") if isinstance(stream, tuple) else "no stream"
+    where = f"step {scalar(data.get('step'))} of turn {scalar(data.get('turn'))}"
+    return f"assistant/attempt in {where}, not kept: {pieces}"
+
+
 # Turns and steps are headings.
 HEADINGS: Final[Mapping[str, Callable[[JsonObject], tuple[str, str | None]]]] = {
     "turn/start": _turn_start,
@@ -124,6 +135,12 @@ LINES: Final[Mapping[str, Callable[[JsonObject], str | None]]] = {
     "todo/write": _todo_write,
     "prompt/blocked": _blocked,
     "compact/summary": _summary,
+    "compaction/summary": _released_summary,
+    "assistant/attempt": _attempt,
 }
 # Types that make no message but have content to read, and its key.
-WITH_CONTENT: Final[Mapping[str, str]] = {"prompt/blocked": "content", "compact/summary": "summary"}
+WITH_CONTENT: Final[Mapping[str, str]] = {
+    "prompt/blocked": "content",
+    "compact/summary": "summary",
+    "compaction/summary": "summary",
+}

@@ -8,28 +8,34 @@ text is a message, it is the first of them.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Final, Literal
+from itertools import islice
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import attrs
 
 from dsh_fp.core.changes import EventName
+from dsh_fp.core.growing import Growing
 from dsh_fp.core.header import request_parts
 from dsh_fp.core.history import Epoch
 from dsh_fp.core.json_paths import Difference, first_difference, first_unequal
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, text_of
 from dsh_fp.core.origins import Origins, SessionOrigins
 from dsh_fp.core.projection import message_of
+from dsh_fp.core.reducer import State, fold_run
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.requests import PastRequest, past_requests
 from dsh_fp.core.session import Session
-from dsh_fp.core.surface import EMPTY_SURFACE
+from dsh_fp.core.surface import EMPTY_SURFACE, Surface
 from dsh_fp.core.vocabulary import Form
+
+T = TypeVar("T")
 
 _NO_PREFIX: Final = json_array(())
 _HEAD: Final = ("system", "tools")
 _SYSTEM_NODE: Final = "system/message"
+# A look into a session's past folds up to one event for so many nodes.
+_NODES_PER_EVENT: Final = 32
 
 BreakKind = Literal["model", "system", "tools", "key order", "message prefix", "replacement"]
 """What a prompt can break on."""
@@ -115,7 +121,7 @@ def prompt_caching(session: Session) -> tuple[PromptCaching, ...]:
     """Of every past request, how much of its prompt the one before it began with as well.
 
     One pass: each message's text is measured once, and a list of messages is gone through
-    again only where a replacement or another prefix changed it.
+    again only from where a replacement or another prefix changed it.
 
     Law:     cache_prefix_is_the_common_bytes.
     Source:  docs/reference/differences.md, "Prompts and caches".
@@ -130,9 +136,9 @@ def _walk(session: Session) -> Iterator[PromptCaching]:
     for past in past_requests(session):
         usage = usages.get(past.seq)
         prompt = prompts.of(origins.of(past))
-        if prompt is None:
+        if isinstance(prompt, Rejection):
             unknown += 1
-            yield PromptCaching(past, past.fault, usage=usage)
+            yield PromptCaching(past, prompt, usage=usage)
             continue
         lines = common = 0
         kept, broken = None, None
@@ -156,13 +162,21 @@ def _walk(session: Session) -> Iterator[PromptCaching]:
         before, unknown = prompt, 0
 
 
+class _Line(NamedTuple):
+    """A message that a node makes, and the bytes of all such lines up to its end."""
+
+    maker: int
+    message: JsonObject
+    end: int
+
+
 @attrs.frozen(eq=False)
 class _Listed:
-    """The messages of a surface while it only grows, and the bytes of the first k of them."""
+    """The messages of a surface while it only grows; versions share what they begin with."""
 
-    makers: list[int]
-    messages: list[JsonObject]
-    sizes: list[int]
+    lines: Growing[_Line]
+    upto: Growing[int]  # how many messages the first k + 1 nodes make
+    fault: tuple[int, Rejection] | None = None  # the first, with its node's index
 
 
 @attrs.frozen(eq=False)
@@ -186,6 +200,7 @@ class _Prompt:
     top: _Head
     listed: _Listed
     count: int  # of messages that nodes make
+    alike: int  # so many messages listed are the very ones listed for the known prompt before
 
     @property
     def model(self) -> str:
@@ -203,7 +218,7 @@ class _Prompt:
         """The bytes of the lines before one."""
         sizes = self.top.sizes
         over = line - (len(sizes) - 1)
-        return sizes[line] if over <= 0 else sizes[-1] + self.listed.sizes[over]
+        return sizes[line] if over <= 0 else sizes[-1] + self.listed.lines[over - 1].end
 
     def line(self, line: int) -> str | JsonObject:
         """A line: JSON text of the head, or a message."""
@@ -214,7 +229,7 @@ class _Prompt:
         if place < len(prefix):
             message: JsonObject = prefix[place]
             return message
-        return self.listed.messages[place - len(prefix)]
+        return self.listed.lines[place - len(prefix)].message
 
 
 class _Prompts:
@@ -224,51 +239,94 @@ class _Prompts:
         self._session = session
         self._made: dict[int, tuple[JsonObject, int] | Rejection | None] = {}
         self._epoch = Epoch(EMPTY_SURFACE, since=0, until=0)  # right for no length
-        self._seqs: tuple[int, ...] = ()
-        self._listed = _Listed([], [], [0])
-        self._upto: list[int] = []  # how many messages the first k + 1 nodes make
-        self._fault: int | None = None  # the first node at fault, by its index
+        self._listed = _Listed(Growing.of(), Growing.of())
+        self._alike = 0
         self._head: _Head | None = None
 
-    def of(self, origins: Origins) -> _Prompt | None:
-        """The prompt of a request; None when it is not known."""
-        header = origins.past.header
+    def of(self, origins: Origins) -> _Prompt | Rejection:
+        """The prompt of a request, or why it is not known."""
+        past = origins.past
+        header = past.header
         if header is None:
-            return None
-        count = self._count(origins.past.cut)
-        if count is None:
-            return None
+            fault = past.fault  # of the header: nothing else is looked at
+            assert fault is not None
+            return fault
+        count = self._count(past.cut)
+        if isinstance(count, Rejection):
+            return count
         head = self._head
         if head is None or head.header is not header:
             self._head = head = _head_of(header, self._session.vocabulary.form)
-        return _Prompt(origins, head, self._listed, count)
+        alike, self._alike = self._alike, len(self._listed.lines)
+        return _Prompt(origins, head, self._listed, count, alike)
 
-    def _count(self, seq: int) -> int | None:
+    def _count(self, seq: int) -> int | Rejection:
         """How many of the messages now listed stood before an event; the list is turned to."""
         epoch = self._epoch
         if not (epoch.since < seq and (epoch.until is None or seq <= epoch.until)):
-            self._epoch = epoch = self._session.epoch_at(seq)
-            self._turn_to(epoch.surface.seqs)
-        size = bisect_left(self._seqs, seq, lo=epoch.surface.settled)
-        if self._fault is not None and self._fault < size:
-            return None
-        return self._upto[size - 1] if size else 0
+            before, self._epoch = epoch, self._epoch_at(seq)
+            epoch = self._epoch
+            self._turn_to(epoch.surface, self._kept(before, epoch))
+        size = len(epoch.surface.before(seq))
+        fault = self._listed.fault
+        if fault is not None and fault[0] < size:
+            return fault[1]
+        return self._listed.upto[size - 1] if size else 0
 
-    def _turn_to(self, seqs: tuple[int, ...]) -> None:
-        self._seqs, self._upto, self._fault = seqs, [], None
-        self._listed = listed = _Listed([], [], [0])
-        for place, seq in enumerate(seqs):
+    def _epoch_at(self, seq: int) -> Epoch:
+        """The surface around a seq, folded on from the last one where that is near.
+
+        Otherwise as the session tells it, which may fold an event for so many nodes. So all of
+        them together cost no more than one fold of the log.
+        """
+        session, since, surface = self._session, self._epoch.until, self._epoch.surface
+        if since is None or not 0 <= seq - since <= len(surface) // _NODES_PER_EVENT:
+            return session.epoch_at(seq)
+        passed = [session.events[each] for each in range(since, seq)]
+        folded, _ = fold_run(State(since, surface), passed, session.vocabulary)
+        return Epoch(folded.surface, seq - 1, seq)
+
+    def _kept(self, before: Epoch, epoch: Epoch) -> int:
+        """How many nodes two surfaces begin with alike: as far as no replacement reached.
+
+        Where a node is gone, what replaced it stands, or what replaced that. O(log n) for each
+        replacement between the two.
+        """
+        since, until, surface = before.until, epoch.until, epoch.surface
+        if since is None or (until is not None and until < since):
+            return 0  # a look back
+        replaced = self._session.history.replaced
+        stop = len(replaced) if until is None else replaced.bisect(until)
+        kept = min(len(before.surface), len(surface))
+        for place in range(replaced.bisect(since), stop):
+            index = surface.index(replaced[place])
+            if index is not None:
+                kept = min(kept, index)
+        return kept
+
+    def _turn_to(self, surface: Surface, kept: int) -> None:
+        """List the messages of a surface, which begins with so many of the nodes now listed."""
+        upto = self._listed.upto.prefix(kept)
+        count = upto[-1] if kept else 0
+        lines, fault = self._listed.lines.prefix(count), self._listed.fault
+        self._alike = min(self._alike, count)
+        if fault is not None and fault[0] >= kept:
+            fault = None
+        end = lines[-1].end if count else 0
+        new_lines: list[_Line] = []
+        new_upto: list[int] = []
+        for place, seq in enumerate(_from(surface, kept), kept):
             if seq not in self._made:
                 self._made[seq] = self._measured(seq)
             made = self._made[seq]
             if isinstance(made, Rejection):
-                self._fault = place if self._fault is None else self._fault
+                fault = fault or (place, made)
             elif made is not None:
                 message, size = made
-                listed.makers.append(seq)
-                listed.messages.append(message)
-                listed.sizes.append(listed.sizes[-1] + size)
-            self._upto.append(len(listed.makers))
+                end += size
+                new_lines.append(_Line(seq, message, end))
+            new_upto.append(count + len(new_lines))
+        self._listed = _Listed(_grown(lines, new_lines), _grown(upto, new_upto), fault)
 
     def _measured(self, seq: int) -> tuple[JsonObject, int] | Rejection | None:
         session = self._session
@@ -278,6 +336,18 @@ class _Prompts:
         if message is None or isinstance(message, Rejection):
             return message
         return message, _bytes_of(text_of(message))
+
+
+def _from(surface: Surface, kept: int) -> Iterator[int]:
+    """The nodes of a surface behind the first ones. Costs what it gives."""
+    if 2 * kept < len(surface):
+        return islice(surface, kept, None)
+    return (surface[place] for place in range(kept, len(surface)))
+
+
+def _grown(kept: Growing[T], new: list[T]) -> Growing[T]:
+    """A list with more behind it. Costs what is new, and one pass where that is most of it."""
+    return Growing.of([*kept, *new]) if len(kept) < len(new) else kept.extend(new)
 
 
 def _head_of(header: JsonObject, form: Form) -> _Head:
@@ -303,9 +373,9 @@ def _common(old: _Prompt, new: _Prompt) -> tuple[int, int]:
     line = top if old.top is new.top else 0
     both = min(old.lines, new.lines)
     while line < both:
-        if line == top and old.listed is new.listed and top == len(new.top.sizes) - 1:
-            line = both  # nothing was replaced in between
-            break
+        if line == top and new.alike and top == len(new.top.sizes) - 1:
+            line = min(top + new.alike, both)  # nothing of these was replaced in between
+            continue
         ours, theirs = old.line(line), new.line(line)
         if ours is not theirs:
             one, other = _text(ours), _text(theirs)
@@ -350,7 +420,7 @@ def _break(old: _Prompt, new: _Prompt, line: int | None) -> CacheBreak:
     first = _parted_message(place, old.line(line), new.line(line) if line < new.lines else None)
     if place < max(len(old.top.prefix), len(new.top.prefix)):
         return CacheBreak("message prefix", _changed(new, "messagePrefix"), first)
-    maker = old.listed.makers[place - len(old.top.prefix)]
+    maker = old.listed.lines[place - len(old.top.prefix)].maker
     event = _event(new, new.origins.replaced_by(maker))
     if old.origins.session.events[maker].type == _SYSTEM_NODE and event is not None:
         return CacheBreak("system", event, first, _parted_line(first))

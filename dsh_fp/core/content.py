@@ -1,8 +1,8 @@
 """What a session holds apart from when and under which names it was recorded.
 
-Two recordings of the same decisions differ in times, session id and the call ids a provider
-made up; their content is the same. So seqs become places, and a call id becomes the number of
-calls named before it.
+Two recordings of the same decisions differ in times, session id, the call ids a provider made
+up and, in later generations, in ids of messages and more; their content is the same. So seqs
+become places, and such a name becomes the number of names met before it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class ContentDigests:
 def content_digests(session: Session) -> ContentDigests:
     """The digests of what a session holds, whenever and by whatever name it was recorded.
 
-    Times, the session header and the spelling of call ids do not count.
+    Times, the session header and the spelling of call ids do not count; nor, in later
+    generations, that of other names made up while recording.
 
     Law:     content_ignores_clock_and_names.
     Source:  docs/reference/digests.md.
@@ -67,10 +68,10 @@ def content_texts(session: Session, *, pieces: bool = False) -> Iterator[tuple[i
     Stream chunks count only with `pieces`.
     """
     places: dict[int, int] = {}
-    calls: dict[str, int] = {}
+    names: dict[str, int] = {}
 
-    def number(call_id: AnyJson) -> int:
-        return calls.setdefault(text_of(call_id), len(calls))
+    def number(name: AnyJson) -> int:
+        return names.setdefault(text_of(name), len(names))
 
     for event in session.events:
         if event.type == _PIECE and not pieces:

@@ -25,10 +25,11 @@ from dsh_fp.core.changes import (
     ToolChange,
     ToolsChange,
 )
+from dsh_fp.core.events import ReleasedEvent
 from dsh_fp.core.json_paths import Kind, differences, first_difference
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, freeze, json_object, text_of
 from dsh_fp.core.origins import Origins
-from dsh_fp.core.references import calls_renamed
+from dsh_fp.core.references import messages_renamed
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.runs import Run, diff_runs
 
@@ -70,6 +71,13 @@ class _Side:
     def messages(self) -> JsonArray | tuple[()]:
         messages = self.request.get("messages")
         return messages if isinstance(messages, JsonArray) else ()
+
+    @property
+    def is_released(self) -> bool:
+        """Whether it is known to be of a released generation, whose messages have ids."""
+        if self.origins is None:
+            return False
+        return self.origins.session.vocabulary.form.envelope.event is ReleasedEvent
 
     def named(self, seq: int | None) -> EventName | None:
         if self.origins is None or seq is None:
@@ -123,7 +131,7 @@ class _Comparison:
             len(new.messages),
             common,
             runs,
-            _differ_in_call_ids(old.request, new.request),
+            _differ_in_call_ids(old, new),
         )
 
     def _behind(self, *steps: str | int) -> Behind:
@@ -317,21 +325,20 @@ def _same_text(one: AnyJson, other: AnyJson) -> bool:
     return one is other or text_of(one) == text_of(other)
 
 
-def _differ_in_call_ids(old: JsonObject, new: JsonObject) -> bool:
-    """Whether two unequal requests are equal once call ids are numbered as they appear."""
-    one, other = old.get("messages"), new.get("messages")
-    if not (isinstance(one, JsonArray) and isinstance(other, JsonArray) and len(one) == len(other)):
+def _differ_in_call_ids(old: _Side, new: _Side) -> bool:
+    """Whether two unequal requests are equal once made-up names are numbered as they appear."""
+    listed = all(isinstance(side.request.get("messages"), JsonArray) for side in (old, new))
+    if not listed or len(old.messages) != len(new.messages):
         return False
-    return _same_text(_calls_numbered(old), _calls_numbered(new))
+    released = old.is_released or new.is_released
+    return _same_text(*(_names_numbered(side.request, released) for side in (old, new)))
 
 
-def _calls_numbered(request: JsonObject) -> JsonObject:
+def _names_numbered(request: JsonObject, released: bool) -> JsonObject:
     numbers: dict[str, int] = {}
 
-    def number(call_id: AnyJson) -> int:
-        return numbers.setdefault(text_of(call_id), len(numbers))
+    def number(name: AnyJson) -> int:
+        return numbers.setdefault(text_of(name), len(numbers))
 
-    # Messages stand in a header's prefix as they do in a request.
-    carrier = json_object({"messagePrefix": request.get("messages")})
-    renamed = calls_renamed("request/header-delta", carrier, number)
-    return json_object({**request, "messages": renamed["messagePrefix"]})
+    messages = messages_renamed(request.get("messages"), number, released=released)
+    return json_object({**request, "messages": messages})

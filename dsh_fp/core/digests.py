@@ -10,11 +10,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Final
 
-from dsh_fp.core.events import Event, SessionHeader
+from dsh_fp.core.events import HEADER_KEYS, Event, SessionHeader
 from dsh_fp.core.lossless import Json, JsonObject, text_of
 
 RULES: Final = "dsh_fp/1"
 """The version of these rules: it stands in every digest, so another version shares none."""
+
+LATER_HEADER_KEYS: Final = ("isSeeded", "origin", "delegationDepth", "agentPreset")
+"""The fields of a session header that July's lacks, in the order that digests take."""
 
 
 def digest(kind: str, content: bytes) -> bytes:
@@ -40,8 +43,10 @@ def event_digest(event: Event) -> bytes:
 
 
 def session_digest(header: SessionHeader) -> bytes:
-    """The digest of a session header: of the text of its wire form."""
-    return digest("session", text_of(header.to_wire()).encode())
+    """The digest of a session header: of the text of its wire form, its keys in one order."""
+    wire = header.to_wire()
+    ordered = {key: wire[key] for key in (*HEADER_KEYS, *LATER_HEADER_KEYS) if key in wire}
+    return digest("session", text_of(ordered).encode())
 
 
 def message_digest(message: Json) -> bytes:

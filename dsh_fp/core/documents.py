@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 
 from returns.result import Failure, Result, Success
 
 from dsh_fp.core.digests import RULES
 from dsh_fp.core.events import is_seq
-from dsh_fp.core.lossless import MAX_DEPTH, AnyJson, JsonArray, JsonObject, freeze, parse_value
+from dsh_fp.core.lossless import (
+    MAX_DEPTH,
+    AnyJson,
+    JsonArray,
+    JsonObject,
+    freeze,
+    is_deep,
+    parse_value,
+)
 from dsh_fp.core.rejection import Rejection, not_json, shown
 
 VERSION: Final = 1
@@ -47,14 +55,45 @@ def read_document(text: str | bytes) -> Result[AnyJson, Rejection]:
     value = parse_value(text, _LIMIT)
     if isinstance(value, Rejection):
         return Failure(value)
-    key = _repeated_key(text.decode() if isinstance(text, bytes) else text)
+    key = repeated_key(text.decode() if isinstance(text, bytes) else text)
     if key is not None:
         return Failure(not_json("$", f"the key {shown(key)} twice in one object"))
     return Success(value)
 
 
-def _repeated_key(text: str) -> str | None:
-    """The first key that stands twice in one object of a text that is JSON."""
+def repeated_key(text: str) -> str | None:
+    """The first key that stands twice in one object of a text that is JSON.
+
+    A text without one is gone through at the speed of the decoder, and no value is made of it.
+    """
+    return None if _is_free_of_repeats(text) else _first_repeated_key(text)
+
+
+class _RepeatError(Exception):
+    """An object has a key twice."""
+
+
+def _seen_pairs(pairs: list[tuple[str, Any]]) -> None:
+    if len(pairs) > 1 and len({key for key, _ in pairs}) != len(pairs):
+        raise _RepeatError
+
+
+_see: Final = json.JSONDecoder(
+    object_pairs_hook=_seen_pairs, parse_int=len, parse_float=len, parse_constant=len
+).decode
+
+
+def _is_free_of_repeats(text: str) -> bool:
+    if is_deep(text):
+        return False  # not known: the decoder recurses
+    try:
+        _see(text)
+    except (_RepeatError, RecursionError):
+        return False
+    return True
+
+
+def _first_repeated_key(text: str) -> str | None:
     open_: list[set[str]] = []
     last = ""
     for match in _TOKEN.finditer(text):

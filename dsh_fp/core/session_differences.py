@@ -54,7 +54,8 @@ class SessionDifference:
     """How two sessions differ, the older one first.
 
     `first_event` is None when their content is equal: times, session ids and the spelling of
-    call ids do not count there. `first_request` is about the first pair that is not equal.
+    call ids (of later generations, of all made-up names) do not count there. `first_request`
+    is about the first pair that is not equal.
 
     Source:  docs/reference/differences.md, "Two sessions".
     """
@@ -108,8 +109,9 @@ def diff_sessions(
 ) -> SessionDifference:
     """The difference between two sessions: of their events, and of their requests in order.
 
-    Requests hold call ids, so two recordings of the same decisions send other texts; with
-    `ignore_call_ids` they are compared as if both had numbered their calls.
+    Requests hold call ids and, in later generations, ids of messages and more, so two
+    recordings of the same decisions send other texts; with `ignore_call_ids` they are compared
+    as if both had numbered these names.
 
     Law:     sessions_differ_where_their_requests_do.
     Source:  docs/reference/differences.md, "Two sessions".
@@ -159,17 +161,19 @@ def _named(session: Session, counted: tuple[int, str] | None) -> EventName | Non
 def calls_numbered(session: Session) -> Session:
     """The same session with every call id put as `call <n>`, in order of first appearance.
 
+    In the released generations it is every name that content does not count, as `name <n>`.
     Seqs stay. Stream chunks are left as they are: no request is made of them.
     """
     numbers: dict[str, int] = {}
+    released = session.vocabulary.form.envelope.event is ReleasedEvent
+    kind = "name" if released else "call"
 
-    def number(call_id: AnyJson) -> str:
-        return f"call {numbers.setdefault(text_of(call_id), len(numbers))}"
+    def number(name: AnyJson) -> str:
+        return f"{kind} {numbers.setdefault(text_of(name), len(numbers))}"
 
     def renamed(event: Event) -> Event:
         if event.type == _PIECE:
             return event
-        released = isinstance(event, ReleasedEvent)
         data = calls_renamed(event.type, event.data, number, released=released)
         sources = event.source_event_seqs if event.has_sources else UNSET
         op = event.surface_op if event.has_surface_op else UNSET

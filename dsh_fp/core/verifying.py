@@ -13,6 +13,7 @@ from dsh_fp.core.certificates import (
     certificate_over,
     leaves_of,
 )
+from dsh_fp.core.digests import LATER_HEADER_KEYS
 from dsh_fp.core.events import HEADER_KEYS, SessionHeader
 from dsh_fp.core.lossless import AnyJson, JsonObject, json_equal, json_object, text_of
 from dsh_fp.core.merkle import root_of
@@ -100,7 +101,7 @@ def _counted(events: int) -> str:
 
 def _session_mismatch(own: SessionHeader, certified: SessionHeader) -> Mismatch | None:
     now, then = own.to_wire(), certified.to_wire()
-    for key in HEADER_KEYS:
+    for key in (*HEADER_KEYS, *LATER_HEADER_KEYS):
         if key not in now and key not in then:
             continue
         if key not in now or key not in then or not json_equal(now[key], then[key]):

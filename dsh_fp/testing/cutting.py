@@ -22,8 +22,8 @@ from dsh_fp.core.pairing import is_balanced_cut
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import replacement_range
-from dsh_fp.core.trace import trace_violations
 from dsh_fp.core.vocabulary import Role
+from dsh_fp.core.what_if.asking import breaches_of
 from dsh_fp.core.what_if.carrying import carried
 from dsh_fp.core.what_if.edits import Drop, Edit, Replace, plan_of
 
@@ -67,7 +67,7 @@ class _Faults:
     def of(cls, session: Session) -> _Faults:
         named = {
             (fault.index, fault.code.value)
-            for fault in trace_violations(session.events)
+            for fault in breaches_of(session)
             if fault.index is not None
         }
         rules = session.vocabulary
@@ -140,7 +140,7 @@ class Trunk:
         for event in session.events:
             if event.stored_op is UNSET or event.appends:
                 continue
-            span = replacement_range(event.surface_op)
+            span = replacement_range(event.surface_op, session.vocabulary.form)
             if span is None or session.vocabulary.role(event.type) is not Role.SURFACE:
                 continue
             surface = session.epoch_at(event.seq).surface

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
 
-from dsh_fp import Code
+import dsh_fp
+from dsh_fp import Code, Session, past_requests
+from dsh_fp.core import caching
 from dsh_fp.core.caching import CacheUsage, PromptCaching, prompt_caching
 from dsh_fp.core.changes import EventName
 from tests.core.making import (
@@ -205,3 +208,96 @@ def test_without_usage_nothing_is_predicted() -> None:
 def test_a_session_without_steps_has_no_prompts() -> None:
     """As it made no requests."""
     assert prompt_caching(replayed(turn_start(0), header(1))) == ()
+
+
+def replacing_now_and_then(seed: int, size: int) -> Session:
+    """A log that replaces nodes between its steps: mostly recent ones, some with their own text."""
+    draw = random.Random(seed)
+    events: list[Any] = [turn_start(0), header(1, system="s")]
+    nodes: list[int] = []
+    while len(events) < size:
+        seq = len(events)
+        match draw.choice(["append", "append", "replace", "step", "step", "header"]):
+            case "replace" if nodes:
+                recent = max(len(nodes) - 1 - draw.randrange(3), 0)
+                first = draw.choice([recent, recent, draw.randrange(len(nodes))])
+                last = min(first + draw.randrange(3), len(nodes) - 1)
+                taken = nodes[first : last + 1]
+                op = {"op": "replace", "start": taken[0], "end": taken[-1]}
+                kind = draw.choice(["user/message", "user/message", "assistant/message"])
+                words = [text("x")] if kind == "user/message" else []
+                data = draw.choice([{"content": words}] * 9 + [5])
+                events.append(event(kind, seq, data, sourceEventSeqs=taken, surfaceOp=op))
+                nodes[first : last + 1] = [seq]
+            case "header" if draw.random() < 0.3:
+                prefix = draw.choice([[], [said("x")]])
+                events.append(header(seq, system="s", messagePrefix=prefix))
+            case "step":
+                events += [step_start(seq), step_end(seq + 1)]
+            case _:
+                events.append(user(seq, draw.choice(["x", "y"])))
+                nodes.append(seq)
+    return replayed(*events)
+
+
+def from_the_beginning(session: Session) -> list[tuple[int | None, int | None]]:
+    """The plain answer: bytes of each prompt, and those it begins with as the one before did."""
+    answers: list[tuple[int | None, int | None]] = []
+    before = b""
+    for past in past_requests(session):
+        header, messages = past.header, past.messages
+        if header is None or messages is None:
+            answers.append((None, None))
+            continue
+        values = [header["system"], *messages]
+        prompt = "".join(dsh_fp.to_text(value) + "\n" for value in values).encode()
+        both = min(len(before), len(prompt))
+        parts = next((at for at in range(both) if before[at] != prompt[at]), both)
+        answers.append((len(prompt), parts))
+        before = prompt
+    return answers
+
+
+@pytest.mark.parametrize("near", [1, 32])
+def test_many_replacements_change_no_answer(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of the list before is what the surfaces have in common."""
+    monkeypatch.setattr(caching, "_NODES_PER_EVENT", near)
+    for seed in range(24):
+        session = replacing_now_and_then(seed, 40 + 5 * seed)
+
+        answers = [(row.size, row.common_size) for row in prompt_caching(session)]
+
+        assert answers == from_the_beginning(session), seed
+
+
+def test_a_replaced_recent_node_costs_nothing_of_those_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many replacements: nodes are listed, and lines compared, about once each."""
+    events: list[Any] = [turn_start(0), header(1)]
+    while len(events) < 1200:
+        seq = len(events)
+        events += [user(seq), replacing(seq + 1, seq, seq, [seq]), step_start(seq + 2)]
+        events += [step_end(seq + 3)]
+    session = replayed(*events)
+    looks = 0
+    inside = vars(caching)
+    listed, prompt_type = inside["_from"], inside["_Prompt"]
+    line = prompt_type.line
+
+    def counted_nodes(surface: Any, kept: int) -> Any:
+        nonlocal looks
+        nodes = list(listed(surface, kept))
+        looks += len(nodes)
+        return iter(nodes)
+
+    def counted_line(prompt: Any, place: int) -> Any:
+        nonlocal looks
+        looks += 1
+        return line(prompt, place)
+
+    monkeypatch.setattr(caching, "_from", counted_nodes)
+    monkeypatch.setattr(prompt_type, "line", counted_line)
+
+    assert len(prompt_caching(session)) == 300
+    assert looks <= 2 * len(events)

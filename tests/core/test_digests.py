@@ -19,7 +19,11 @@ from dsh_fp import (
     snapshot,
     unwrap,
 )
+from dsh_fp.core.certificates import certificate_of, certify
+from dsh_fp.core.content import content_texts
 from dsh_fp.core.digests import EMPTY_CHAIN, chained, digest
+from dsh_fp.core.generations import V4
+from dsh_fp.core.verifying import compare_certificate
 from tests.cli.logs import GARDEN, Log, text
 
 LINE = '{"type":"note","seq":0,"time":5,"data":{"b":1,"a":"é"}}'
@@ -179,3 +183,47 @@ def test_call_ids_count_by_the_order_they_appear_in() -> None:
     assert answered("a", "b", "a") == answered("x", "y", "x")
     assert answered("a", "b", "a") != answered("a", "b", "b")
     assert answered("a", "b", "a") != answered("a", "a", "a")
+
+
+def _compacted(cut: int) -> Session:
+    """A log whose answer came in so many pieces, and a summary that names a piece as its end."""
+    log = Log()
+    log.say("hello")
+    log.open_step()
+    for _ in range(cut):
+        log.add("assistant/chunk", {"turn": 1, "step": 1, "chunk": {"type": "text-delta"}})
+    last = len(log.session) - 1
+    span = {"start": 0, "end": last}
+    log.add("compact/summary", {"shadowedSeqs": [0, last], "shadowedRange": span})
+    log.add("compact/summary", {"shadowedRange": {"start": 999, "end": "x"}})
+    return log.session
+
+
+def test_content_names_no_piece_of_a_stream() -> None:
+    """A range that ends at a chunk, or at no event, has null there, whatever the chunk's seq."""
+    few, many = _compacted(1), _compacted(4)
+
+    assert content_digests(few).content == content_digests(many).content
+    assert content_digests(few).events != content_digests(many).events
+    texts = [text for _, text in content_texts(few)]
+    assert texts[-2].endswith('{"shadowedSeqs":[0],"shadowedRange":{"start":0,"end":null}}}')
+    assert texts[-1].endswith('{"shadowedRange":{"start":null,"end":"x"}}}')
+
+
+def test_a_later_session_header_is_digested_in_one_order() -> None:
+    """However its fields were written; and a certificate takes it back."""
+    more = {"delegationDepth": 1, "agentPreset": "p", "origin": "subagent", "isSeeded": False}
+    wire = {"id": "a", "createdAt": 1, **more}
+    session = unwrap(Session.replay([], wire, vocabulary=V4))
+
+    text_of_it = (
+        b'{"version":4,"id":"a","createdAt":1,"isSeeded":false,"origin":"subagent",'
+        b'"delegationDepth":1,"agentPreset":"p"}'
+    )
+    assert session_digest(session.header).hex() == sha("session", text_of_it)
+    made = certify(session)
+    again = unwrap(certificate_of(made.to_text()))
+    assert again == made
+    other = unwrap(Session.replay([], {**wire, "delegationDepth": 2}, vocabulary=V4))
+    (found,) = compare_certificate(other, again).mismatches
+    assert "delegationDepth" in found.message

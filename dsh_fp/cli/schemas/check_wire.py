@@ -23,6 +23,7 @@ from dsh_fp.cli.schemas.parts import (
 )
 from dsh_fp.core.json_paths import Kind
 from dsh_fp.wire.expected import COMPACTION
+from dsh_fp.wire.matching import REPEATED_KEY
 
 _COUNTS = {
     "total": "How many requests the capture holds.",
@@ -60,9 +61,11 @@ def schema() -> Schema:
     note = maybe(text(), "More about it, for a person.")
     of_place = {
         "path": about({"type": "string", "pattern": r"^\$"}, "A JSON path of the body."),
-        "kind": one_of(get_args(Kind)),
-        "expected": anything("What the log says; its keys, where only their order differs."),
-        "got": anything("What the capture has; its keys, where only their order differs."),
+        "kind": one_of((*get_args(Kind), REPEATED_KEY)),
+        "expected": anything(
+            "What the log says; its keys, where only their order differs; null for a repeated key."
+        ),
+        "got": anything("What the capture has; likewise."),
         "offset": maybe(count(), "Where two texts part, in characters."),
         "cut": flag("Whether one of the two is only a piece of the value's text."),
         "event": maybe(ref("event_told"), "The event that put the expected value there."),
@@ -111,7 +114,9 @@ def schema() -> Schema:
                 "file": text("Where it is; <stdin> for standard input."),
                 "session": text("The id of its session."),
                 "events": count("How many events the good part holds."),
-                "used": flag("False for a copy that another file holds later, or with more events."),
+                "used": flag(
+                    "False for a copy that another file holds later, or with more events."
+                ),
             }
         ),
         log_refused=record({"file": text("Where it is."), "error": ref("fault")}),

@@ -66,7 +66,7 @@ def schema() -> Schema:
         _answer("every secret that was found is replaced", is_left=False),
         _answer("a secret is left", is_left=True),
         refused(
-            *("OUTPUT_EXISTS", "EXTRA_MISSING", "RULE_INVALID", "LOG_REFUSED", "NOT_WRITABLE"),
+            *("FILE_EXISTS", "EXTRA_MISSING", "RULE_INVALID", "LOG_REFUSED", "NOT_WRITABLE"),
         ),
         replaced=record(
             {

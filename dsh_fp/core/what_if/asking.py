@@ -9,6 +9,7 @@ from typing import Final
 import attrs
 from returns.result import Failure, Result, Success
 
+from dsh_fp.core.nesting import NESTINGS, nesting_breaches
 from dsh_fp.core.rejection import Rejection
 from dsh_fp.core.session import Session
 from dsh_fp.core.trace import trace_violations
@@ -62,12 +63,21 @@ class WhatIf:
         """
         if self.session is None:
             return ()
-        had = {(fault.index, fault.code) for fault in trace_violations(self.before.events)}
+        had = {(fault.index, fault.code) for fault in breaches_of(self.before)}
         return tuple(
             fault
-            for fault in trace_violations(self.session.events)
+            for fault in breaches_of(self.session)
             if fault.index is not None and (self.old_seq(fault.index), fault.code) not in had
         )
+
+
+def breaches_of(session: Session) -> tuple[Rejection, ...]:
+    """The breaches of the turn and step rules of a session's generation, each with its index."""
+    rules = NESTINGS.get(session.vocabulary.form.generation)
+    if rules is None:
+        return trace_violations(session.events)
+    breaches = nesting_breaches(session.events.parts(), rules)
+    return tuple(breach.at(index=breach.seq) for breach in breaches)
 
 
 def what_if(session: Session, edits: Iterable[Edit]) -> Result[WhatIf, Rejection]:

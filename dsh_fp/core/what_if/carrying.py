@@ -13,9 +13,24 @@ from itertools import accumulate
 
 import attrs
 
-from dsh_fp.core.events import ENVELOPE, MAX_SEQ, UNSET, Event, new_event
+from dsh_fp.core.events import (
+    MAX_SEQ,
+    UNSET,
+    Envelope,
+    Event,
+    ReleasedEvent,
+    event_of,
+    new_event,
+    seqs_of_runs,
+)
 from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, json_array, json_object
-from dsh_fp.core.references import SUMMARY, listed_renumbered, renumbered
+from dsh_fp.core.nesting import inherited_length as marked_length
+from dsh_fp.core.references import (
+    listed_renumbered,
+    names_shadowed,
+    payload_renumbered,
+    renumbered,
+)
 from dsh_fp.core.rejection import Rejection, nothing_left_to_replace
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import place_node, replacement_range
@@ -97,6 +112,7 @@ class _Carrying:
 
     def __init__(self, session: Session, plan: Plan) -> None:
         self._was = session
+        self._form = session.vocabulary.form
         self._plan = plan
         self._numbering = Numbering.of(plan)
         self._grown = session.prefix(plan.first)
@@ -133,29 +149,52 @@ class _Carrying:
         seed = header.seed_length
         if seed is not None:
             header = attrs.evolve(header, seed_length=self._numbering.length_at(seed))
+        if header.extra.get("isSeeded") is True:
+            # The header has to say whether the event that marks the cut is still there.
+            is_marked = marked_length(self._grown.events.parts()) is not None
+            header = attrs.evolve(
+                header, extra=json_object({**header.extra, "isSeeded": is_marked})
+            )
         return self._grown if header == was.header else self._grown.with_header(header)
 
     def _kept(self, event: Event) -> Event:
         """An event of the log at its new seq, perhaps with a payload of the plan's."""
         edit = self._plan.replaced.get(event.seq)
         if edit is not None:
-            event = _with_values(event, edit)
+            event = _with_values(event, edit, self._form.envelope)
         if self._seq == event.seq and not self._moves:
             return event
         made = renumbered(event, self._seq, self._numbering.new_seq)
-        return _with_data(made, self._summary(event.data)) if made.type == SUMMARY else made
+        if not names_shadowed(made):
+            return made
+        return _remade(made, self._form.envelope, data=self._summary(event.data))
 
     def _inserted(self, insert: Insert) -> Event:
         """An inserted event, what it names named by new seqs but for its range."""
         sources = UNSET
         if insert.source_event_seqs is not None:
-            sources = listed_renumbered(insert.source_event_seqs, self._numbering.new_seq)
-            if sources == () and insert.source_event_seqs != ():
+            named = insert.source_event_seqs
+            if self._form.envelope.event is ReleasedEvent:
+                named = seqs_of_runs(named, self._plan.length_before)
+            sources = listed_renumbered(named, self._numbering.new_seq)
+            if sources == () and named != ():
                 sources = UNSET
         op = UNSET if insert.surface_op is None else insert.surface_op
-        data = self._summary(insert.data) if insert.type == SUMMARY else insert.data
         time = self._time_here() if insert.time is None else insert.time
-        return new_event(insert.type, self._seq, time, data, sources=sources, op=op)
+        kind = self._form.envelope.event
+        made = new_event(
+            insert.type, self._seq, time, insert.data, sources=sources, op=op, kind=kind
+        )
+        if names_shadowed(made):
+            return _remade(made, self._form.envelope, data=self._summary(insert.data))
+        data = payload_renumbered(
+            insert.type,
+            insert.data,
+            self._numbering.new_seq,
+            gone=UNSET,
+            released=isinstance(made, ReleasedEvent),
+        )
+        return made if data is insert.data else _remade(made, self._form.envelope, data=data)
 
     @property
     def _moves(self) -> bool:
@@ -172,7 +211,7 @@ class _Carrying:
     def _put(self, event: Event, place: int, insert: Insert | None) -> Rejection | None:
         """Take one event in; a replacement is fitted to the surface that it meets."""
         op = self._was.events[place].surface_op if insert is None else insert.surface_op
-        span = replacement_range(op)
+        span = replacement_range(op, self._form)
         surfaced = self._was.vocabulary.role(event.type) is Role.SURFACE
         if span is not None and surfaced and self._moves:
             fault = self._settle()
@@ -237,12 +276,15 @@ class _Carrying:
         if insert is not None:
             self._taken[event.seq] = gone
             self._taker.update(dict.fromkeys(gone, event.seq))
-        op = json_object({**event.surface_op, "start": start, "end": end})
-        order = ENVELOPE if insert is not None else event.key_order
-        if sources is not UNSET and "sourceEventSeqs" not in order:
-            order = (*order, "sourceEventSeqs")
+        form = self._form
+        op = json_object({**event.surface_op, form.start: start, form.end: end})
+        if sources is UNSET:
+            return _remade(event, form.envelope, surfaceOp=op)
+        if insert is None or event.has_sources:
+            return _remade(event, form.envelope, surfaceOp=op, sourceEventSeqs=sources)
+        kind = form.envelope.event
         return new_event(
-            event.type, event.seq, event.time, event.data, sources=sources, op=op, order=order
+            event.type, event.seq, event.time, event.data, sources=sources, op=op, kind=kind
         )
 
     @staticmethod
@@ -266,10 +308,10 @@ class _Carrying:
             self._surface = self._surface.appended(event.seq)
             return
         if event.seq in self._plan.dropped:
-            span = replacement_range(event.surface_op)
+            span = replacement_range(event.surface_op, self._form)
             assert span is not None  # the event was accepted
             self._takes[event.seq] = self._range_before(span) or ()
-        self._surface = place_node(self._surface, event)
+        self._surface = place_node(self._surface, event, self._form)
 
     def _stand_ins(self, old: int) -> list[int]:
         """What there is of a node, by new seqs: itself, or what it had taken away if it is gone."""
@@ -334,20 +376,15 @@ class _Carrying:
         return list(self._stand_ins(value))
 
 
-def _with_values(event: Event, edit: Replace) -> Event:
+def _with_values(event: Event, edit: Replace, envelope: Envelope) -> Event:
     """An event with the payload of an edit, and its type and time where it has them."""
-    order = event.key_order
-    return new_event(
-        event.type if edit.type is None else edit.type,
-        event.seq,
-        event.time if edit.time is None else edit.time,
-        edit.data,
-        sources=event.source_event_seqs if event.has_sources else UNSET,
-        op=event.surface_op if event.has_surface_op else UNSET,
-        order=order,
-    )
+    kind = event.type if edit.type is None else edit.type
+    time = event.time if edit.time is None else edit.time
+    return _remade(event, envelope, type=kind, time=time, data=edit.data)
 
 
-def _with_data(event: Event, data: AnyJson) -> Event:
-    """A log-only event with another payload."""
-    return _with_values(event, Replace(event.seq, data))
+def _remade(event: Event, envelope: Envelope, **values: AnyJson) -> Event:
+    """An event with other values; keys that are new stand last."""
+    made = event_of(json_object({**event.stored_value, **values}), envelope)
+    assert isinstance(made, Event)  # its parts are those of an event
+    return made

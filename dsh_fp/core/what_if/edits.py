@@ -7,11 +7,12 @@ from types import MappingProxyType
 
 import attrs
 
-from dsh_fp.core.events import is_seq
+from dsh_fp.core.events import MAX_SEQ, is_seq
 from dsh_fp.core.lossless import AnyJson, JsonArray, freeze
 from dsh_fp.core.rejection import Rejection, bad_envelope, edit_invalid
 from dsh_fp.core.session import Session
 from dsh_fp.core.surface import replacement_range
+from dsh_fp.core.vocabulary import JULY_FORM, Form
 
 
 @attrs.frozen
@@ -71,15 +72,15 @@ def edits_checked(session: Session, edits: Iterable[Edit]) -> tuple[Edit, ...] |
     Errors:  EDIT_INVALID for a seq that is not in the log or an event that is edited twice;
              NOT_JSON, TOO_DEEP, BAD_ENVELOPE for a value. Each with the index of the edit.
     """
-    length = len(session)
+    length, form = len(session), session.vocabulary.form
     checked: list[Edit] = []
     touched: set[int] = set()
     for index, edit in enumerate(edits):
         made: Edit | Rejection
         if isinstance(edit, Insert):
-            made = _insert_checked(edit, length)
+            made = _insert_checked(edit, length, form)
         elif isinstance(edit, Drop | Replace):
-            made = _touch_checked(edit, length, touched)
+            made = _touch_checked(edit, length, touched, form)
         else:
             raise TypeError("an edit is a Drop, a Replace or an Insert")
         if isinstance(made, Rejection):
@@ -117,7 +118,7 @@ def plan_of(length: int, edits: Iterable[Edit]) -> Plan:
 
 
 def _touch_checked(
-    edit: Drop | Replace, length: int, touched: set[int]
+    edit: Drop | Replace, length: int, touched: set[int], form: Form
 ) -> Drop | Replace | Rejection:
     seq = edit.seq
     if not is_seq(seq) or seq >= length:
@@ -127,16 +128,16 @@ def _touch_checked(
     touched.add(seq)
     if isinstance(edit, Drop):
         return edit
-    values = _values_checked(edit)
+    values = _values_checked(edit, form)
     return values if isinstance(values, Rejection) else attrs.evolve(edit, **values)
 
 
-def _insert_checked(edit: Insert, length: int) -> Insert | Rejection:
+def _insert_checked(edit: Insert, length: int, form: Form) -> Insert | Rejection:
     if not is_seq(edit.before) or edit.before > length:
         return edit_invalid(
             f"{_named(edit.before)} is no place in this log: it has places 0 to {length}"
         )
-    values = _values_checked(edit)
+    values = _values_checked(edit, form)
     if isinstance(values, Rejection):
         return values
     for key in ("surface_op", "source_event_seqs"):
@@ -144,20 +145,20 @@ def _insert_checked(edit: Insert, length: int) -> Insert | Rejection:
         if isinstance(value, Rejection):
             return value
         values[key] = value
-    for seq in named_by(values["surface_op"], values["source_event_seqs"]):
+    for seq in named_by(values["surface_op"], values["source_event_seqs"], form):
         if seq >= length:
             return edit_invalid(f"it names event {seq}, this log has {length} events")
     return attrs.evolve(edit, **values)
 
 
-def named_by(op: AnyJson, sources: AnyJson) -> list[int]:
+def named_by(op: AnyJson, sources: AnyJson, form: Form = JULY_FORM) -> list[int]:
     """The seqs that an operation and sources name, as far as they have their shape."""
-    span = replacement_range(op)
+    span = replacement_range(op, form)
     cited = sources if isinstance(sources, JsonArray) else ()
     return [*(span or ()), *(seq for seq in cited if is_seq(seq))]
 
 
-def _values_checked(edit: Replace | Insert) -> dict[str, AnyJson] | Rejection:
+def _values_checked(edit: Replace | Insert, form: Form) -> dict[str, AnyJson] | Rejection:
     data = freeze(edit.data)
     if isinstance(data, Rejection):
         return data
@@ -166,8 +167,12 @@ def _values_checked(edit: Replace | Insert) -> dict[str, AnyJson] | Rejection:
         return kind
     if not isinstance(kind, str) and not (kind is None and isinstance(edit, Replace)):
         return bad_envelope("type is no string", "type")
-    if edit.time is not None and not is_seq(edit.time):
-        return bad_envelope("time is no integer from 0 to 2**53 - 1", "time")
+    earliest = form.envelope.earliest
+    if edit.time is not None and (
+        type(edit.time) is not int or not earliest <= edit.time <= MAX_SEQ
+    ):
+        least = "0" if earliest == 0 else "-2**53 + 1"
+        return bad_envelope(f"time is no integer from {least} to 2**53 - 1", "time")
     return {"data": data, "type": kind}
 
 

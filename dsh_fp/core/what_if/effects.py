@@ -166,8 +166,8 @@ class _Comparing:
     def _messages(self, old: PastRequest, new: PastRequest) -> tuple[int, int, int]:
         """How many messages were added, removed and changed."""
         before, after = self._sides
-        mine, first = before.nodes_before(old.seq)
-        yours, second = after.nodes_before(new.seq)
+        mine, first = before.nodes_before(old.cut)
+        yours, second = after.nodes_before(new.cut)
         if self._tallied is None or self._tallied[0] is not mine or self._tallied[1] is not yours:
             self._tallied = (mine, yours)
             self._tally = self._tally_of(mine, yours)
@@ -251,14 +251,14 @@ class _Side:
         """How many messages a request has; None when it is not known."""
         if past.digests is None:
             return None
-        size = self._summed(past.seq)
+        size = self._summed(past.cut)
         return self._counts[size] + self._header_of(past)[2]
 
     def size_of(self, past: PastRequest) -> int | None:
         """How many bytes the text of a request has; None when it is not known."""
         if past.digests is None:
             return None
-        size = self._summed(past.seq)
+        size = self._summed(past.cut)
         _, head, prefixed, prefix_bytes = self._header_of(past)
         count = self._counts[size] + prefixed
         return head + prefix_bytes + self._bytes[size] + max(count - 1, 0)
@@ -283,7 +283,7 @@ class _Side:
         header = past.header
         if header is not self._header[0]:
             assert header is not None  # the request is known
-            parts = request_parts(header)
+            parts = request_parts(header, self.session.vocabulary.form)
             head = len(to_text(parts).encode()) + (1 if parts else 0) + _MESSAGES_KEY + 2
             prefix = header.get("messagePrefix", _NO_PREFIX)
             inside = sum(len(to_text(message).encode()) for message in prefix)
