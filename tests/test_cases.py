@@ -138,9 +138,9 @@ def test_a_check_that_compares_nothing_is_no_pass(tmp_path: Path) -> None:
     [
         (check("load", {}, basis="proposal"), "july-v0", "its basis is proposal"),
         (check("load", {}, basis="later"), "july-v0", "its basis is later"),
-        (check("load", {}), "head-v0", "profile head-v0"),
+        (check("load", {}), "far-v9", "profile far-v9"),
         (check("forecast", {}), "july-v0", "the operation is not there yet"),
-        (check("load", {"profile": "head-v0"}), "july-v0", "profile head-v0"),
+        (check("load", {"profile": "far-v9"}), "july-v0", "profile far-v9"),
     ],
 )
 def test_what_is_not_run_is_named_with_its_reason(

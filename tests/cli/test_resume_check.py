@@ -180,7 +180,7 @@ def test_a_lock_that_may_not_be_looked_at_is_unknown(tmp_path: Path) -> None:
     [
         (sound().content.replace(b'"seq":1,', b'"seq":2,'), "LOG_CORRUPT", 3),
         (b"nothing\n", "LOG_HEADER_INVALID", 3),
-        (b'{"type":"session","version":1,"id":"x","createdAt":1}\n', "VERSION_UNSUPPORTED", 4),
+        (b'{"type":"session","version":9,"id":"x","createdAt":1}\n', "VERSION_UNSUPPORTED", 4),
         (None, "FILE_UNREADABLE", 3),
     ],
     ids=["corrupt", "no log", "version", "missing"],
