@@ -8,6 +8,7 @@ whole parts, told by numbers, then within a small window by closeness.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
@@ -30,8 +31,9 @@ class Seen:
     """A captured body in numbers, with what the capture says of it.
 
     `session` is the place of the session it names, None without such a hint; `purpose` is that
-    of its hint or, `by_shape`, that of its shape. `keys` are what the key of a request may be
-    that it equals but for what no log holds, the likeliest first.
+    of its hint or, `by_shape`, that of its shape; `is_for_other` says that its hint names one
+    that no log has. `keys` are what the key of a request may be that it equals but for what no
+    log holds, the likeliest first.
     """
 
     index: int
@@ -40,6 +42,12 @@ class Seen:
     purpose: str | None
     by_shape: bool
     keys: tuple[Hashable, ...]
+    is_for_other: bool = False
+
+    @property
+    def is_said_compaction(self) -> bool:
+        """Whether its hint says that it is a compaction's call."""
+        return self.purpose == COMPACTION and not self.by_shape
 
     def purposes(self) -> tuple[str | None, ...]:
         """The purposes it may have, the likeliest first."""
@@ -127,9 +135,18 @@ class Alignment:
                 self._pair_by(index, level, seen)
                 if not number and seen.index not in self.pairs:
                     self._pair_again(seen)
-        for pair in (self._pair_closest, self._pair_beside, self._pair_unknown):
+        self._go_on()
+        for pair in (self._pair_closest, self._pair_beside):
             for seen in self._unpaired(left):
                 pair(seen)
+        self._go_on()
+        self._pair_only(left, lambda seen, due: self._sketches.are_akin(seen.sketch, due))
+        self._go_on()
+        for seen in self._unpaired(left):
+            self._pair_unknown(seen)
+        self._pair_only(left, self._may_be_its_step)
+        for seen in self._unpaired(left):
+            self._pair_hinted(seen)
         for copy, first in copies:
             if first in self.pairs:
                 self.pairs[copy] = attrs.evolve(self.pairs[first], repeat=True)
@@ -229,6 +246,26 @@ class Alignment:
         self._taken[session][moved[-1][1]] = 1
         self._taken[session][freed] = 0
 
+    def _go_on(self) -> None:
+        """Give what was taken for a request sent again a later one that sent the same.
+
+        That is so where a request between the two has its capture, which was found only now.
+        """
+        for (session, index), captures in self._again.items():
+            dues, taken = self._sessions[session], self._taken[session]
+            key = dues[index].key
+            for capture in captures:
+                first, stop = self._anchors[session].gap(capture, len(dues))
+                if first - 1 <= index:
+                    continue
+                among = range(first, min(stop, first + _PASSED_OVER))
+                free = next((at for at in among if not taken[at] and dues[at].key == key), None)
+                if free is not None:
+                    self._put(capture, session, free)
+                elif dues[first - 1].key == key:
+                    self.pairs[capture] = Pair(dues[first - 1], repeat=True)
+            captures[:] = [capture for capture in captures if self.pairs[capture].repeat]
+
     # ---- parts that are equal --------------------------------------------------------------
 
     def _levels(self) -> tuple[Callable[[Sketch], Hashable], ...]:
@@ -272,7 +309,7 @@ class Alignment:
                     if at >= stop:
                         break
                     if not self._taken[session][at]:
-                        self._put(seen, session, at)
+                        self._put(seen.index, session, at)
                         return
 
     def _pair_again(self, seen: Seen) -> None:
@@ -308,12 +345,13 @@ class Alignment:
         if len(closest) > 1:
             closest.sort(key=lambda place: -self._likeness(seen, *place))
         if closest:
-            self._put(seen, *closest[0])
+            self._put(seen.index, *closest[0])
 
     def _pair_beside(self, seen: Seen) -> None:
         """Pair a capture with the request matched just before or after it, if nearly the same.
 
-        It is that request sent again, and changed on one of the two ways.
+        It is that request sent again, and changed on one of the two ways. Of what is said to be
+        a compaction it is enough that all but the messages is the same.
         """
         sessions = range(len(self._sessions)) if seen.session is None else (seen.session,)
         for session in islice(sessions, _SESSIONS):
@@ -323,7 +361,8 @@ class Alignment:
                 due = dues[at] if 0 <= at < len(dues) else None
                 if due is None or due.sketch is None or not self._may_be(seen, due):
                     continue
-                if self._sketches.are_nearly_equal(seen.sketch, due.sketch):
+                same = seen.is_said_compaction and seen.sketch.bare == due.sketch.bare
+                if same or self._sketches.are_nearly_equal(seen.sketch, due.sketch):
                     self.pairs[seen.index] = Pair(due, repeat=True)
                     return
 
@@ -331,8 +370,51 @@ class Alignment:
         """Pair a capture with a request of its gaps that the log does not tell."""
         for session, index, due in self._open(seen):
             if due.sketch is None and due.expected.purpose == seen.purpose:
-                self._put(seen, session, index)
+                self._put(seen.index, session, index)
                 return
+
+    # ---- what is alone -----------------------------------------------------------------------
+
+    def _pair_only(self, left: Iterable[Seen], akin: Callable[[Seen, Sketch], bool]) -> None:
+        """Pair captures and requests that, of what is left, are akin to one another alone."""
+        claims: dict[tuple[int, int], list[Seen]] = {}
+        for seen in self._unpaired(left):
+            fitting = [
+                (session, index)
+                for session, index, due in self._open(seen)
+                if due.sketch is not None and self._may_be(seen, due) and akin(seen, due.sketch)
+            ]
+            if len(fitting) == 1:
+                claims.setdefault(fitting[0], []).append(seen)
+        for (session, index), claiming in claims.items():
+            seen = claiming[0]
+            first, stop = self._anchors[session].gap(seen.index, len(self._sessions[session]))
+            if len(claiming) == 1 and first <= index < stop:
+                self._put(seen.index, session, index)
+
+    def _may_be_its_step(self, seen: Seen, due: Sketch) -> bool:
+        """Whether a capture that names its session has tools where the request does.
+
+        A purpose that it names is that of no step.
+        """
+        if seen.session is None or seen.is_for_other:
+            return False
+        return self._sketches.has_tools(seen.sketch) == self._sketches.has_tools(due)
+
+    def _pair_hinted(self, seen: Seen) -> None:
+        """Pair a capture that is said to be a compaction with the closest one of its gaps."""
+        if not seen.is_said_compaction:
+            return
+        found: list[tuple[tuple[int, ...], int, int]] = []
+        for session, index, due in self._open(seen):
+            if due.expected.purpose == COMPACTION:
+                close = (
+                    () if due.sketch is None else self._sketches.closeness(seen.sketch, due.sketch)
+                )
+                found.append((close, session, index))
+        if found:
+            _, session, index = max(found, key=lambda one: one[0])  # of equals the first
+            self._put(seen.index, session, index)
 
     def _likeness(self, seen: Seen, session: int, index: int) -> float:
         sketch = self._sessions[session][index].sketch
@@ -358,10 +440,10 @@ class Alignment:
             if looked_at == _SESSIONS:
                 return
 
-    def _put(self, seen: Seen, session: int, index: int) -> None:
-        self.pairs[seen.index] = Pair(self._sessions[session][index])
+    def _put(self, capture: int, session: int, index: int) -> None:
+        self.pairs[capture] = Pair(self._sessions[session][index])
         self._taken[session][index] = 1
-        self._anchors[session].put(seen.index, index)
+        self._anchors[session].put(capture, index)
 
 
 class _Waiting:
@@ -370,6 +452,7 @@ class _Waiting:
     def __init__(self, sessions: Sequence[Sequence[Due]]) -> None:
         self._indices: dict[Hashable, dict[int, list[int]]] = {}
         self._next: dict[tuple[Hashable, int], int] = {}
+        self._passed: dict[tuple[Hashable, int], deque[int]] = {}  # those that heads went past
         self._last: dict[Hashable, tuple[int, int]] = {}
         self._heads = [-1] * len(sessions)  # the request of each session matched last
         for session, dues in enumerate(sessions):
@@ -380,31 +463,47 @@ class _Waiting:
     def take(self, key: Hashable, session: int | None) -> tuple[int, int, bool] | None:
         """The request of a body: session, index, and whether it was matched before.
 
-        Of several, the one that comes next in its session; a body that equals the one just
-        matched is that request sent again, unless the very next one is equal too.
+        Of several, the one that comes next in its session, behind the one matched last where
+        there is one; a body that equals the one just matched is that request sent again, unless
+        the very next one is equal too.
         """
         groups = self._indices.get(key)
         if groups is None:
             return None
         chosen: tuple[int, int] | None = None
         for at, indices in _of_session(groups, session):
-            place = self._next.get((key, at), 0)
-            if place == len(indices):
+            index = self._upcoming(key, at, indices)
+            if index is None:
                 continue
-            if indices[place] == self._heads[at] + 1:
-                chosen = (at, indices[place])
+            if index == self._heads[at] + 1:
+                chosen = (at, index)
                 break
-            chosen = chosen or (at, indices[place])
+            chosen = chosen or (at, index)
         last = self._last.get((key, session), self._last.get(key) if session is None else None)
         if chosen is None:
             return None if last is None else (*last, True)
         at, index = chosen
         if last is not None and last[0] == at and self._heads[at] == last[1] != index - 1:
             return (*last, True)
-        self._next[key, at] = self._next.get((key, at), 0) + 1
+        if index > self._heads[at]:
+            self._next[key, at] += 1
+        else:
+            self._passed[key, at].popleft()
         self._heads[at] = index
         self._last[key] = self._last[key, at] = chosen
         return at, index, False
+
+    def _upcoming(self, key: Hashable, session: int, indices: list[int]) -> int | None:
+        """The next of some requests behind the one matched last, else the first passed over."""
+        place, head = self._next.get((key, session), 0), self._heads[session]
+        passed = self._passed.setdefault((key, session), deque())
+        while place < len(indices) and indices[place] <= head:
+            passed.append(indices[place])
+            place += 1
+        self._next[key, session] = place
+        if place < len(indices):
+            return indices[place]
+        return passed[0] if passed else None
 
 
 def _of_session(

@@ -38,19 +38,26 @@ class Readable(Protocol):
 MAX_CAPTURES: Final = 2**18
 """How many captured requests are read, the unreadable ones counted."""
 
+MAX_VALUES: Final = 2**20
+"""How many values one body may have: members of objects and arrays at any depth, and itself."""
+
 IN_ONE_PIECE: Final = "bytes in one piece"
+VALUES: Final = "values in one body"
+VALUES_OF_MANY: Final = "values in one list or HAR document"
 
 
 @attrs.frozen
 class Limits:
     """How much is read: bytes of one line or document, bytes out of one compressed file, captures.
 
-    Units:   a line counts as a few hundred bytes at least, as it costs as much.
+    Units:   a line counts as a few hundred bytes at least, as it costs as much; values are those
+             of one body; a list or a HAR document may have 16 times as many.
     """
 
     body: int = MAX_BODY
     unpacked: int = MAX_UNPACKED
     captures: int = MAX_CAPTURES
+    values: int = MAX_VALUES
 
 
 LIMITS: Final = Limits()
@@ -65,8 +72,15 @@ class TooLarge(Exception):
         self.things = things
 
 
+class PackedAgain(Exception):
+    """What came out of compressed bytes is compressed itself."""
+
+
 class BoundedBytes:
-    """A stream of bytes, unpacked if need be, read in lines or whole within its limits."""
+    """A stream of bytes, unpacked if need be, read in lines or whole within its limits.
+
+    Errors:  TooLarge, PackedAgain, those of DAMAGED.
+    """
 
     def __init__(self, stream: Readable, limits: Limits) -> None:
         head = _read_up_to(stream, len(_BOM))
@@ -78,6 +92,8 @@ class BoundedBytes:
             packed: Any = self._stream  # it is only read from
             unpacked = gzip.GzipFile(fileobj=packed, mode="rb")
             head = _read_up_to(unpacked, len(_BOM))
+            if head.startswith(_GZIP):
+                raise PackedAgain
             self._stream = _After(head, unpacked)
         if head == _BOM:
             self._stream.read(len(_BOM))
@@ -112,6 +128,24 @@ class BoundedBytes:
             self._left -= size
             if self._left < 0:
                 raise TooLarge(self.limits.unpacked, "bytes unpacked")
+
+
+def inflated(content: bytes, limit: int) -> bytes:
+    """What comes out of bytes that HTTP calls `deflate`: with a head, as it is defined, or bare.
+
+    Errors:  TooLarge, those of DAMAGED.
+    """
+    for window in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
+        unpacker = zlib.decompressobj(window)
+        try:
+            unpacked = unpacker.decompress(content, limit + 1)
+        except zlib.error:
+            continue
+        if len(unpacked) > limit:
+            raise TooLarge(limit, IN_ONE_PIECE)
+        if unpacker.eof and not unpacker.unused_data:
+            return unpacked
+    raise EOFError
 
 
 class _After:

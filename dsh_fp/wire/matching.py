@@ -29,12 +29,18 @@ Word = Literal["equal", "differs", "unexpected", "unknown", "unreadable"]
 """What is said of a capture: `unknown` where a request corresponds but the log does not tell
 its body, `unexpected` where none corresponds, `unreadable` where the capture has no body."""
 
-OTHER_SESSION: Final = "none of the logs is of the session it names"
+OTHER_SESSION: Final = "no log that was read is of the session it names"
+SENT_NOTHING: Final = "the session it names sent no request"
 NOT_TOLD: Final = "the log does not tell what was sent there"
 LEFT_OUT: Final = "the message expected here was left out; the next one stands in its place"
+OF_MANY: Final = "the transcript expected here is made of many events"
 PUT_IN: Final = "a message that the log does not have was put in here"
 
-_NOWHERE: Final = -1  # the place of a session that none of the logs is of
+REPEATED_KEY: Final = "repeated key"
+"""How a body differs that has a key twice in one object, and is else what was sent."""
+
+_TRANSCRIPT: Final = ("messages", 1, "content")
+_NOWHERE: Final = -1  # the place of a session of which nothing is expected
 
 
 @attrs.frozen(eq=False)
@@ -43,7 +49,8 @@ class Verdict:
 
     `expected` is the request it belongs to. Where it differs, `difference` is the first in the
     order of the text and `event` the one that put the expected value there, None where no
-    event did: the adapter's fixed words, options, a message behind the last one.
+    event did: the adapter's fixed words, options, a message behind the last one. There is no
+    difference of values where only a key of the body stands twice.
 
     Shapes:  taken_from_body names what no log holds and was taken as the capture has it.
     Units:   index counts the captures from 0.
@@ -60,6 +67,20 @@ class Verdict:
     repeat: bool = False
     out_of_order: bool = False
     note: str | None = None
+
+    @property
+    def path(self) -> str | None:
+        """Where the body differs; `$` where a key stands twice somewhere in it."""
+        if self.difference is not None:
+            return self.difference.path
+        return None if self.verdict != "differs" else "$"
+
+    @property
+    def kind(self) -> str | None:
+        """How the body differs: as two values do, or by a key that stands twice."""
+        if self.difference is not None:
+            return self.difference.kind
+        return None if self.verdict != "differs" else REPEATED_KEY
 
 
 @attrs.frozen(eq=False)
@@ -84,27 +105,34 @@ def match_captures(
     sessions: Sequence[Sequence[Expected]],
     captures: Iterable[Captured],
     given: Mapping[str, AnyJson] | None = None,
+    *,
+    session_ids: Iterable[str] = (),
 ) -> Matched:
     """A verdict on each capture, given what is expected of each session.
 
     `given` are values for what no log holds: keys of the body, and `system` for the system
     text of compactions. What is not given is taken from each body, and named in its verdict.
+    `session_ids` are those of all logs that were read: nothing may be expected of some.
     The captures are read once; what their bodies share is held once.
 
     Cost:    the text of the captures and of the logs; a message that is sent again, a number.
     Law:     a_faithful_capture_is_equal_throughout.
     Source:  docs/reference/wire.md, "Matching".
     """
-    return _Judge(sessions, given or {}).judge(captures)
+    return _Judge(sessions, given or {}, frozenset(session_ids)).judge(captures)
 
 
 class _Judge:
     """One comparison of captures with what is expected."""
 
     def __init__(
-        self, sessions: Sequence[Sequence[Expected]], given: Mapping[str, AnyJson]
+        self,
+        sessions: Sequence[Sequence[Expected]],
+        given: Mapping[str, AnyJson],
+        session_ids: frozenset[str],
     ) -> None:
         self._given = given
+        self._session_ids = session_ids
         self._expected = sessions
         encodings = (
             encoding
@@ -166,7 +194,8 @@ class _Judge:
             if asked is not None:
                 keys.append(instructed_key(self._sketches.sketch(asked)))
         session = self._session_of(capture)
-        return Seen(index, sketch, session, purpose, not hinted, tuple(keys))
+        other = capture.purpose is not None and not hinted
+        return Seen(index, sketch, session, purpose, not hinted, tuple(keys), other)
 
     def _verdict(
         self,
@@ -180,8 +209,10 @@ class _Judge:
         if seen is None or sketch is None:
             return Verdict(index, place, "unreadable", fault=capture.fault)
         if pair is None:
-            note = OTHER_SESSION if seen.session == _NOWHERE else None
-            return Verdict(index, place, "unexpected", note=note)
+            note = None
+            if seen.session == _NOWHERE:
+                note = SENT_NOTHING if capture.session in self._session_ids else OTHER_SESSION
+            return Verdict(index, place, "unexpected", note=_joined(note, capture))
         expected = pair.due.expected
         if expected.encoding is None:
             return Verdict(
@@ -191,20 +222,20 @@ class _Judge:
                 expected,
                 fault=expected.fault,
                 repeat=pair.repeat,
-                note=NOT_TOLD,
+                note=_joined(NOT_TOLD, capture),
             )
         taken, difference, event, note = self._compare(sketch, pair.due, expected.encoding)
         return Verdict(
             index,
             place,
-            "equal" if difference is None else "differs",
+            "equal" if difference is None and not capture.remarks else "differs",
             expected,
             difference=difference,
             event=event,
             taken_from_body=taken,
             repeat=pair.repeat,
             out_of_order=pair.out_of_order,
-            note=note,
+            note=_joined(note, capture),
         )
 
     def _compare(
@@ -224,7 +255,10 @@ class _Judge:
         difference = first_difference(sketches.body(made), captured)
         assert difference is not None  # the texts are not equal
         event = encoding.event_at(difference.steps, difference.offset, values)
-        return names, difference, event, self._note(got, made, difference)
+        note = self._note(got, made, difference)
+        if encoding.is_july_compaction and difference.steps == _TRANSCRIPT and event is None:
+            note = OF_MANY if difference.offset is None else note
+        return names, difference, event, note
 
     def _note(self, got: Sketch, due: Sketch, difference: Difference) -> str | None:
         """Whether a message was left out or put in, where that is what the difference comes to."""
@@ -239,3 +273,8 @@ class _Judge:
             case _:
                 pass
         return None
+
+
+def _joined(note: str | None, capture: Capture) -> str | None:
+    """A note with what the capture itself has to say."""
+    return "; ".join((*(() if note is None else (note,)), *capture.remarks)) or None

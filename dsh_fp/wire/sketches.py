@@ -14,6 +14,7 @@ from dsh_fp.wire.lists import EMPTY, Lists
 NO_LIST: Final = -1
 _ALIKE: Final = 0.5
 _COMPARED: Final = 4
+_SHARED: Final = 16
 
 
 @attrs.frozen
@@ -38,6 +39,7 @@ class Sketches:
         self.lists = Lists()
         self._behind = Lists()  # the lists without their heads, over the same values
         self._apart = free | {"messages"}
+        self._names: dict[int, tuple[str, ...]] = {}  # of the tools of a frame
 
     def sketch(self, body: JsonObject, *, keep: bool = False) -> Sketch:
         """The sketch of a body; with `keep`, its messages are objects that will come again."""
@@ -99,18 +101,48 @@ class Sketches:
             return True
         # Short messages need not be alike: with the same tools it is the same agent.
         same = one.bare == other.bare and self.length(one) == self.length(other)
-        return same and "tools" in self.frame(other)
+        return same and self.has_tools(other)
+
+    def are_akin(self, one: Sketch, other: Sketch) -> bool:
+        """Whether two bodies, each alone in its place, may be one: they share a part of their own.
+
+        That is a message among the last few, the names of their tools, or all but the messages.
+        The model by itself is none: other calls of the same client ask the same model.
+        """
+        if one.bare == other.bare:
+            return True
+        names = self._tool_names(one)
+        if names and names == self._tool_names(other):
+            return True
+        if NO_LIST in (one.at, other.at):
+            return False
+        return not set(self._ends(one.at, _SHARED)).isdisjoint(self._ends(other.at, _SHARED))
+
+    def has_tools(self, sketch: Sketch) -> bool:
+        """Whether a body offers tools."""
+        return "tools" in self.frame(sketch)
+
+    def _tool_names(self, sketch: Sketch) -> tuple[str, ...]:
+        """The names of a body's tools, on either route; nothing for what is odd."""
+        known = self._names.get(sketch.frame)
+        if known is None:
+            known = self._names[sketch.frame] = _names_of(self.frame(sketch).get("tools"))
+        return known
 
     def are_nearly_equal(self, one: Sketch, other: Sketch) -> bool:
-        """Whether two bodies differ in one message at most, which is the last and much alike.
+        """Whether two bodies differ in one message at most, which is the last.
 
-        Where the last is the same, what stands before it may be another.
+        It is much alike, or all but the messages is the same, tools among it. Where the last is
+        the same, what stands before it may be another.
         """
         length = self.length(one)
         if length != self.length(other) or not length:
             return False
         same_last, common, *_ = self.closeness(one, other)
-        return bool(same_last) or (common >= length - 1 and self.likeness(one, other) >= _ALIKE)
+        if same_last or common < length - 1:
+            return bool(same_last)
+        same = one.bare == other.bare and self.has_tools(other)
+        return same or self.likeness(one, other) >= _ALIKE
 
     def likeness(self, one: Sketch, other: Sketch) -> float:
         """How much of the text of the first and last messages agrees, from 0 to 1."""
@@ -121,10 +153,10 @@ class Sketches:
         pairs = zip(ours, theirs, strict=False)
         return max((_likeness(value(a), value(b)) for a, b in pairs), default=0.0)
 
-    def _ends(self, at: int) -> list[int]:
+    def _ends(self, at: int, most: int = _COMPARED) -> list[int]:
         """The numbers of the last few messages of a list, the last one first."""
         found: list[int] = []
-        while at != EMPTY and len(found) < _COMPARED:
+        while at != EMPTY and len(found) < most:
             found.append(self.lists.last(at))
             at = self.lists.before(at)
         return found
@@ -133,6 +165,15 @@ class Sketches:
 def role_of(message: AnyJson) -> AnyJson:
     """The role of a message of a body; None where it is no object."""
     return message.get("role") if isinstance(message, JsonObject) else None
+
+
+def _names_of(tools: AnyJson) -> tuple[str, ...]:
+    """The names in a list of tools."""
+    listed = tools if isinstance(tools, JsonArray) else ()
+    objects = [tool for tool in listed if isinstance(tool, JsonObject)]
+    told = [tool.get("function", tool) for tool in objects]
+    names = [tool.get("name") if isinstance(tool, JsonObject) else None for tool in told]
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _likeness(one: AnyJson, other: AnyJson) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dsh_fp.wire.matching import OTHER_SESSION, SENT_NOTHING
 from tests.cli.logs import GARDEN, Log, document, run, write
 from tests.cli.test_strangers import EVIL, evil_log
 from tests.shared import REPOSITORY, shared_or_skip
@@ -149,7 +150,7 @@ def test_a_folder_of_logs_is_a_session_and_its_children(tmp_path: Path) -> None:
         "harbour",
     ]
     assert "stray.jsonl is left out: LOG_HEADER_INVALID" in result.stderr
-    assert "copy.jsonl is a shorter copy" in result.stderr
+    assert "copy.jsonl is an older or shorter copy" in result.stderr
     assert [(Path(log["file"]).name, log.get("used")) for log in told["logs"]] == [
         ("copy.jsonl", False),
         ("parent.jsonl", True),
@@ -213,9 +214,9 @@ def test_captures_of_every_kind_are_read(tmp_path: Path) -> None:
     assert run("check-wire", path, "-", given=lines).exit_code == 0
     assert run("check-wire", "-", packed, given=log.content).exit_code == 0
     assert "passed over: 1 (no POST)" in run("check-wire", path, har).stdout
-    assert document("check-wire", path, har)["skipped"] == [
-        {"place": {"file": har, "entry": 0}, "why": "no POST"}
-    ]
+    (skipped,) = document("check-wire", path, har)["skipped"]
+    assert (skipped["place"]["file"], skipped["place"]["entry"]) == (har, 0)
+    assert skipped["why"] == "no POST"
 
 
 def test_a_bad_capture_is_its_own_fault(tmp_path: Path) -> None:
@@ -287,6 +288,41 @@ def test_strangers_texts_are_made_safe(tmp_path: Path) -> None:
         assert all(line.isprintable() for line in result.stdout.splitlines())
         printed = run("check-wire", paths[0], capture, "--json").stdout
         assert all(line.isprintable() for line in printed.splitlines())
+
+
+def test_a_session_without_requests_is_said_to_have_sent_none(tmp_path: Path) -> None:
+    """Its log was read; only of other sessions there is none."""
+    logs = _made(tmp_path / "logs")
+    talk(1).write(logs, "harbour.jsonl")
+    Log("quiet").write(logs, "quiet.jsonl")
+    body = {"model": "x", "messages": [{"role": "user", "content": "Name this talk."}]}
+    captures = [{"body": body, "session": name} for name in ("quiet", "other", "harbour")]
+
+    told = document("check-wire", str(logs), json_lines(tmp_path / "c.jsonl", captures))
+
+    assert [verdict["note"] for verdict in told["verdicts"]] == [SENT_NOTHING, OTHER_SESSION, None]
+
+
+def test_a_body_that_has_a_key_twice_differs(tmp_path: Path) -> None:
+    """Even with one value: no client wrote that, and another reader may take the other."""
+    log = talk(1)
+    first, second = (json.dumps(body) for body in sent(log.session))
+    twice = '{"model": "other", ' + second[1:]
+    capture = write(tmp_path, f"{first}\n{twice}\n".encode(), "capture.jsonl")
+    path = log.write(tmp_path)
+
+    result = run("check-wire", path, capture)
+    told = document("check-wire", path, capture)
+
+    assert result.exit_code == 1
+    assert "2 captured requests: 1 equal, 1 differs" in result.stdout
+    assert "$ (repeated key)" in result.stdout
+    assert "stands twice in one object of it" in " ".join(result.stdout.split())
+    assert (told["total"], told["equal"], told["differs"]) == (2, 1, 1)
+    verdict = told["verdicts"][1]
+    assert (verdict["path"], verdict["kind"], verdict["step"]) == ("$", "repeated key", 2)
+    assert (verdict["expected"], verdict["got"], verdict["event"]) == (None, None, None)
+    assert "stands twice" in verdict["note"]
 
 
 def test_the_example_capture_is_what_the_page_says() -> None:

@@ -12,6 +12,7 @@ from dsh_fp.wire.chat_completions import encode_chat_body
 from dsh_fp.wire.exports import export_anthropic, export_openai
 from tests.cli.logs import GARDEN, document, run
 from tests.cli.test_strangers import evil_log
+from tests.wire.released import V4, Released
 
 STEP = ("--turn", "3", "--step", "2")
 
@@ -59,3 +60,22 @@ def test_notes_about_strangers_texts_are_safe(tmp_path: Path) -> None:
         result = run("request", path, "--seq", "2", "--as", provider)
         assert result.exit_code == 0
         assert all(line.isprintable() for line in result.stderr.splitlines())
+
+
+def test_a_log_is_given_as_its_own_adapter_sent_it(tmp_path: Path) -> None:
+    """On a route that its generation took."""
+    log = Released(V4).begin()
+    log.say("Tides?")
+    path = tmp_path / "session.v4.jsonl"
+    head = {"type": "session", **log.session.header.to_wire()}
+    lines = [json.dumps(head), *(event.to_text() for event in log.session.events)]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    named = (str(path), "--turn", "1", "--step", "1", "--as")
+
+    messages = run("request", *named, "messages")
+    chat = run("request", *named, "chat")
+    july = run("request", GARDEN, *STEP, "--as", "messages")
+
+    assert json.loads(messages.stdout)["output_config"] == {"effort": "high"}
+    assert json.loads(chat.stdout)["reasoning_effort"] == "high"
+    assert (messages.stderr, chat.stderr, july.exit_code) == ("", "", 2)

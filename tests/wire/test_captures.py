@@ -6,6 +6,7 @@ import base64
 import gzip
 import io
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from dsh_fp.wire.bounded import BoundedBytes, Limits
 from dsh_fp.wire.captures import Capture, Captured, Skipped, read_captures
+from dsh_fp.wire.spread import Spread, members, most_values
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 OTHER = {"model": "n", "messages": []}
@@ -130,7 +132,7 @@ def test_a_har_file_gives_the_requests_to_a_model() -> None:
         "an entry without a request",
         "an entry without a request",
     ]
-    assert captures[2].place.to_wire() == {"file": "capture", "entry": 2}
+    assert captures[2].place.to_wire() == {"file": "capture", "line": 1, "entry": 2}
     assert list(map(told, read(har()))) == []
     assert list(map(told, read(json.dumps({"log": {"entries": []}}).encode()))) == []
 
@@ -269,3 +271,360 @@ def test_a_stream_that_fails_ends_with_a_fault() -> None:
     captures = list(read_captures(Failing(dumped(BODY)), name="pipe"))
 
     assert list(map(told, captures)) == [BODY, "FILE_UNREADABLE"]
+    captures = list(read_captures(Failing(b"{\n\n" + b"junk\n"), name="pipe"))
+    assert list(map(told, captures)) == ["JSON_SYNTAX", "FILE_UNREADABLE"]
+
+
+# ---- first lines that are odd ------------------------------------------------------------------
+
+CUT = json.dumps({**BODY, "x": "y" * 300}).encode()
+
+
+def places(captures: list[Captured]) -> list[tuple[int | None, Any]]:
+    """The line of each capture, and what it is."""
+    return [(captured.place.line, told(captured)) for captured in captures]
+
+
+def cut_at(end: bytes) -> bytes:
+    """The line up to and with some bytes, and a line feed."""
+    return CUT[: CUT.index(end) + len(end)] + b"\n"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        b"{\n",
+        b"[\n",
+        cut_at(b'"mod'),  # within a string
+        cut_at(b'"model":'),
+        cut_at(b'"m",'),
+        cut_at(b'"messages": ['),  # the next line could stand there
+        cut_at(b'"hi"}'),
+        b'{"messages": [{"role": "user"},\n',
+        b'{"a":\n',
+        b'[{"a":1},\n',
+        b"[" * 50 + b"\n",
+    ],
+)
+def test_a_cut_line_is_its_own_fault_and_the_rest_is_read(cut: bytes) -> None:
+    """Wherever it was cut, and wherever it stands, also twice, and before a spread body."""
+    bad = "JSON_SYNTAX"
+    good = dumped(BODY)
+    spread = json.dumps(OTHER, indent=2).encode() + b"\n"
+
+    assert places(read(cut + good * 3)) == [(1, bad), (2, BODY), (3, BODY), (4, BODY)]
+    assert places(read(cut + good)) == [(1, bad), (2, BODY)]
+    assert places(read(good + cut + good * 2)) == [(1, BODY), (2, bad), (3, BODY), (4, BODY)]
+    assert places(read(good + cut)) == [(1, BODY), (2, bad)]
+    assert places(read(cut * 2 + good * 3)) == [(1, bad), (2, bad), *((n, BODY) for n in (3, 4, 5))]
+    assert places(read(cut + spread + good * 2)) == [(1, bad), (2, OTHER), (6, BODY), (7, BODY)]
+
+
+def test_lines_that_are_no_json_do_not_hide_what_follows() -> None:
+    """However many there are; each is told with its line, past a bound they are counted."""
+    good = dumped(BODY)
+
+    for number in (1, 20, 1000):
+        captures = read(b"GET / HTTP/1.1\n" * number + good * 4)
+        assert places(captures) == [
+            *((line, "JSON_SYNTAX") for line in range(1, number + 1)),
+            *((line, BODY) for line in range(number + 1, number + 5)),
+        ]
+    captures = read(b"junk\n" * 5000 + good)
+    assert len(captures) == 1002
+    assert places(captures)[-2:] == [(5000, "CAPTURE_INVALID"), (5001, BODY)]
+    assert places(read(b"[1\n" + b"junk\n" * 5000))[1:] == [(5001, "CAPTURE_INVALID")]
+    assert places(read(b"junk\n" * 5000)) == [(1, "JSON_SYNTAX")]
+    assert places(read(b"{\n // a note\n 'a': 1\n}\n")) == [(1, "JSON_SYNTAX")]
+    assert places(read(cut_at(b'"mod') * 2)) == [(1, "JSON_SYNTAX"), (2, "JSON_SYNTAX")]
+
+
+def test_a_cut_first_line_does_not_make_a_file_one_document() -> None:
+    """The limit is that of a line, whatever the file has."""
+    good = dumped(BODY)
+
+    for cut in (cut_at(b'"mod'), cut_at(b'"messages": [')):
+        captures = read(cut + good * 50, body=200)
+        assert [told(one) for one in captures] == ["JSON_SYNTAX"] + [BODY] * 50
+    long = b"[" * 300 + b"\n"
+    assert [told(one) for one in read(good + long + good, body=200)] == [
+        BODY,
+        "CAPTURE_TOO_LARGE",
+        BODY,
+    ]
+    assert places(read(b"[\n" + long + good, body=200)) == [
+        (1, "JSON_SYNTAX"),
+        (2, "CAPTURE_TOO_LARGE"),
+        (3, BODY),
+    ]
+
+
+def test_little_is_read_on_with_behind_a_cut_line() -> None:
+    """A reader that is stopped after the first captures has not read the rest."""
+
+    class Counted(io.BytesIO):
+        read_so_far = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            line = super().readline(size)
+            self.read_so_far += len(line)
+            return line
+
+    good = dumped(BODY)
+    for first in (b"{\n", cut_at(b'"messages": ['), b"junk\n"):
+        stream = Counted(first + good * 1000)
+        captures = read_captures(stream)
+        assert [told(next(captures)) for _ in range(3)] == ["JSON_SYNTAX", BODY, BODY]
+        assert stream.read_so_far < len(first) + 5 * len(good)
+
+
+def test_values_may_be_spread_over_lines_one_after_another() -> None:
+    """Bodies, lists and HAR documents; each is told with its first line."""
+    other = har(entry(json.dumps(BODY)), entry(json.dumps(OTHER)))
+    content = (
+        json.dumps(BODY, indent=2).encode()
+        + b"\n\n"
+        + json.dumps([OTHER, BODY], indent=1).encode()
+        + b"\n"
+        + dumped(OTHER)
+        + other
+        + b"\n"
+        + other
+    )
+    captures = read(content)
+
+    assert list(map(told, captures)) == [BODY, OTHER, BODY, OTHER, BODY, OTHER, BODY, OTHER]
+    lines = content.split(b"\n")
+    for captured in captures:
+        assert captured.place.line is not None
+        assert lines[captured.place.line - 1].startswith((b"{", b"["))
+    assert [captured.place.entry for captured in captures] == [None, 0, 1, None, 0, 1, 0, 1]
+
+
+def test_lists_and_har_documents_may_stand_on_lines() -> None:
+    """Their captures have a line and an entry; what is wrong with one is its own."""
+    one = {"log": {"entries": [entry(json.dumps(BODY))]}}
+    captures = read(
+        dumped(one, [BODY, [1], {"body": OTHER}, one], one)
+        + b'[{"a":-0}, {"messages":[]}]\n'
+        + dumped({"log": {"entries": 5}}, {"log": {}}, {**BODY, "log": {}}, {"log": "x"})
+    )
+
+    assert [(c.place.line, c.place.entry, told(c)) for c in captures] == [
+        (1, 0, BODY),
+        (2, 0, BODY),
+        (2, 1, "CAPTURE_INVALID"),
+        (2, 2, OTHER),
+        (2, 3, "CAPTURE_INVALID"),
+        (3, 0, BODY),
+        (4, 0, "NOT_JSON"),
+        (4, 1, {"messages": []}),
+        (5, None, "CAPTURE_INVALID"),
+        (6, None, "CAPTURE_INVALID"),
+        (7, None, {**BODY, "log": {}}),
+        (8, None, {"log": "x"}),
+    ]
+
+
+def test_a_value_that_breaks_further_on_is_one_fault() -> None:
+    """Told with where it begins and where it breaks; the next value is read."""
+    lines = json.dumps(BODY, indent=2).splitlines()
+    broken = "\n".join([*lines[:3], "    oops", *lines[3:]]).encode() + b"\n"
+    unclosed = "\n".join(lines[:5]).encode() + b"\n"
+    good = dumped(OTHER)
+
+    for content in (broken, unclosed):
+        for tail in (good, json.dumps(OTHER, indent=1).encode()):
+            bad, rest = read(content + tail)
+            assert isinstance(bad, Capture)
+            assert bad.fault is not None
+            assert (bad.fault.code, bad.fault.line_number) == ("JSON_SYNTAX", 1)
+            assert told(rest) == OTHER
+    (bad,) = read(unclosed)
+    assert isinstance(bad, Capture)
+    assert "never closed" in str(bad.fault)
+    (bad,) = read(broken)
+    assert isinstance(bad, Capture)
+    assert "broken in line 4" in str(bad.fault)
+
+
+def test_what_begins_anew_again_and_again_costs_a_bounded_number_of_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Lines of open brackets, each of which may begin a value."""
+    fed = 0
+    feed = Spread.feed
+
+    def counted(spread: Spread, piece: str | bytes) -> Any:
+        nonlocal fed
+        fed += 1
+        return feed(spread, piece)
+
+    monkeypatch.setattr(Spread, "feed", counted)
+    content = b"[\n" * 1000 + dumped(BODY, OTHER)
+
+    assert list(map(told, read(content)))[-2:] == [BODY, OTHER]
+    assert fed < 50 * 1000
+
+
+# ---- compressed bodies, repeated keys, many values ---------------------------------------------
+
+
+def packed_entry(content: bytes, coding: str | None) -> Any:
+    """An entry of a HAR file with a body in base64."""
+    made = entry(base64.b64encode(content).decode(), encoding="base64")
+    if coding is not None:
+        made["request"]["headers"] = [
+            5,
+            {"name": "Accept", "value": "*/*"},
+            {"name": "content-Encoding", "value": coding},
+        ]
+    return made
+
+
+def bare(content: bytes) -> bytes:
+    """Deflated bytes without a head."""
+    made = zlib.compressobj(wbits=-15)
+    return made.compress(content) + made.flush()
+
+
+def test_bodies_of_a_har_file_may_be_compressed() -> None:
+    """As their request says; what is damaged, too large or not known is refused as that."""
+    body = json.dumps(BODY).encode()
+    twice = gzip.compress(gzip.compress(body))
+    large = json.dumps({**BODY, "x": "y" * 99_999}).encode()
+    captures = read(
+        har(
+            packed_entry(gzip.compress(body), "gzip"),
+            packed_entry(gzip.compress(body), None),
+            packed_entry(zlib.compress(body), "Deflate"),
+            packed_entry(bare(body), "deflate"),
+            packed_entry(body, "gzip"),
+            packed_entry(body, "identity"),
+            packed_entry(b"\x0b\x02", "br"),
+            packed_entry(gzip.compress(body), "gzip, deflate"),
+            packed_entry(gzip.compress(body)[:-4], "gzip"),
+            packed_entry(zlib.compress(body)[:-4], "deflate"),
+            packed_entry(twice, "gzip"),
+            packed_entry(gzip.compress(large), "gzip"),
+            packed_entry(zlib.compress(large), "deflate"),
+        ),
+        body=50_000,
+    )
+
+    assert [captured.place.entry for captured in captures] == list(range(13))
+    assert list(map(told, captures)) == [
+        *[BODY] * 6,
+        *["CAPTURE_INVALID"] * 5,
+        *["CAPTURE_TOO_LARGE"] * 2,
+    ]
+    faults = [captured.fault for captured in captures if isinstance(captured, Capture)]
+    assert "encoded as 'br'" in str(faults[6])
+    assert "more than once" in str(faults[10])
+
+
+def test_what_comes_out_of_all_bodies_of_a_file_is_bounded() -> None:
+    """Not only of each."""
+    packed = packed_entry(gzip.compress(json.dumps(BODY).encode() + b" " * 600), "gzip")
+    captures = read(har(*[packed] * 4), unpacked=1500)
+
+    assert list(map(told, captures)) == [BODY, BODY, "CAPTURE_TOO_LARGE", "CAPTURE_TOO_LARGE"]
+
+
+def test_a_file_compressed_twice_is_refused_as_that() -> None:
+    """Not as text that is no JSON."""
+    (captured,) = read(gzip.compress(gzip.compress(dumped(BODY))))
+
+    assert isinstance(captured, Capture)
+    assert captured.fault is not None
+    assert captured.fault.facts == (("reason", "packed-again"),)
+
+
+def test_a_repeated_key_is_remarked() -> None:
+    """Of the capture it is in, wherever the body came from."""
+    odd = '{"model": "m", "messages": [{"role": "user", "role": "user"}]}'
+    deep = '{"messages": [], "x": ' + "[" * 600 + '{"a": 1, "a": 1}' + "]" * 600 + "}"
+    for content in (
+        f"{odd}\n{json.dumps(BODY)}\n{deep}".encode(),
+        f"[{odd}, {json.dumps(BODY)}, {deep}]".encode(),
+        dumped({"body": odd}, BODY, {"body": deep}),
+        har(entry(odd), entry(json.dumps(BODY)), entry(deep)),
+    ):
+        captures = read(content)
+        remarks = [one.remarks for one in captures if isinstance(one, Capture)]
+        assert remarks == [
+            ("the key 'role' stands twice in one object of it",),
+            (),
+            ("the key 'a' stands twice in one object of it",),
+        ]
+    (captured,) = read(b'{"session": "s", "session": "t", "body": {"messages": []}}')
+    assert isinstance(captured, Capture)
+    assert captured.remarks == ("the key 'session' stands twice in one object of it",)
+
+
+def test_a_body_has_a_bounded_number_of_values() -> None:
+    """Commas and brackets in its strings are none; each body of a list or file counts alone."""
+    many = {**BODY, "x": [0] * 100}
+    wordy = {**BODY, "x": ",[{" * 100 + '\\"' + ",[{"}
+    for content in (
+        dumped(many, BODY, wordy),
+        json.dumps([many, BODY, wordy]).encode(),
+        dumped({"body": json.dumps(many)}, BODY, wordy),
+        har(*(entry(json.dumps(body)) for body in (many, BODY, wordy))),
+    ):
+        captures = read(content, values=60)
+        assert list(map(told, captures)) == ["CAPTURE_TOO_LARGE", BODY, wordy]
+    assert list(map(told, read(har(*[entry(json.dumps(BODY))] * 9), values=4))) == [
+        "CAPTURE_TOO_LARGE"
+    ]
+    assert list(map(told, read(dumped([0] * 65, [0] * 63, BODY), values=4)))[:2] == [
+        "CAPTURE_TOO_LARGE",
+        "CAPTURE_INVALID",
+    ]
+
+
+# ---- values over several pieces ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "standing"),
+    [
+        ("{", "open"),
+        ('{"a": [1, -2.5e+3, true, null, "\\u00e9"], "b": {}}', "closed"),
+        ("[] ", "closed"),
+        ("7", "closed"),
+        ("", "open"),
+        ('{"a', "broken"),
+        ('{"a": NaN', "broken"),
+        ("[01", "broken"),
+        ("[1 2", "broken"),
+        ("[1,]", "broken"),
+        ('{"a":1,}', "broken"),
+        ('{"a" 1', "broken"),
+        ("{1", "broken"),
+        ("[}", "broken"),
+        ("]", "broken"),
+        ("{} {", "broken"),
+        (b"\xff", "broken"),
+    ],
+)
+def test_a_value_is_open_closed_or_broken(text: str | bytes, standing: str) -> None:
+    """As the grammar of JSON says."""
+    assert Spread().feed(text) == standing
+
+
+def test_a_value_says_how_far_it_is_understood() -> None:
+    """In characters of all its pieces."""
+    spread = Spread()
+
+    assert [spread.feed('{"a":\n'), spread.feed(" 1,,")] == ["open", "broken"]
+    assert spread.position == 9
+
+
+def test_members_of_a_list_are_its_texts() -> None:
+    """However they are spaced and whatever their strings hold."""
+    text = ' [ {"a": "],["} ,\n[1, [2]],3, "\\"," ] '
+
+    assert list(members(text)) == ['{"a": "],["}', "[1, [2]]", "3", '"\\","']
+    assert list(members("[ ]")) == []
+    assert most_values('[",,,,", 1, {}]', 4) == 5

@@ -12,7 +12,16 @@ import pytest
 from dsh_fp import Session, unwrap
 from dsh_fp.wire.captures import Capture, Place, Skipped
 from dsh_fp.wire.expected import COMPACTION, expected_requests
-from dsh_fp.wire.matching import LEFT_OUT, OTHER_SESSION, PUT_IN, match_captures
+from dsh_fp.wire.matching import (
+    LEFT_OUT,
+    OF_MANY,
+    OTHER_SESSION,
+    PUT_IN,
+    REPEATED_KEY,
+    SENT_NOTHING,
+    Matched,
+    match_captures,
+)
 from tests.cli.logs import Log
 from tests.wire.making import (
     HEADER,
@@ -47,6 +56,17 @@ def typo(body: Body, place: int = -1) -> Body:
         made["messages"][place]["content"] += "!"
 
     return changed(body, change)
+
+
+def purposed(
+    session: Session, bodies: list[Body], purposes: list[str | None], named: str | None = None
+) -> Matched:
+    """The verdicts on captures that say of which purpose they are, and perhaps which session."""
+    captures = [
+        Capture(Place("c", line=number + 1), frozen(body), session=named, purpose=purpose)
+        for number, (body, purpose) in enumerate(zip(bodies, purposes, strict=True))
+    ]
+    return match_captures([expected_requests(session)], captures)
 
 
 # ---- which request a capture belongs to ----------------------------------------------------
@@ -126,6 +146,35 @@ def test_a_retry_is_not_taken_for_a_later_step() -> None:
     assert words(found) == ["equal"] * 4
 
 
+@pytest.mark.parametrize("place", range(5))
+def test_a_changed_body_leaves_its_neighbours_to_later_steps_that_sent_the_same(place: int) -> None:
+    """Two compactions with nothing between them: both turns behind them send one body."""
+    session = compacted(compacted(talk(1), turn=2), turn=3).session
+    bodies = sent(session)
+    assert bodies[3] == bodies[5]
+    bodies[place] = typo(bodies[place])
+
+    found = matched([session], bodies)
+
+    assert words(found) == ["differs" if at == place else "equal" for at in range(6)]
+    assert steps(found) == [(1, 1), (1, 2), COMPACTION, (2, 1), COMPACTION, (3, 1)]
+    assert found.not_captured == ()
+    assert not any(one.out_of_order or one.repeat for one in found.verdicts)
+    again = matched([session], [*bodies, bodies[5], bodies[5]])
+    assert steps(again)[6:] == [(3, 1)] * 2
+    assert [one.repeat for one in again.verdicts] == [False] * 6 + [True] * 2
+
+
+def test_a_capture_that_starts_late_goes_on_with_later_steps() -> None:
+    """What was sent before it is missed, though a later step sent the same again."""
+    session = compacted(compacted(talk(1), turn=2), turn=3).session
+
+    found = matched([session], sent(session)[4:])
+
+    assert steps(found) == [COMPACTION, (3, 1)]
+    assert not any(one.out_of_order for one in found.verdicts)
+
+
 @pytest.mark.parametrize("place", [0, 2, -1])
 def test_a_changed_body_that_is_sent_again_whole_is_compared_with_its_request(place: int) -> None:
     """Whichever of the two comes first: the other one is equal."""
@@ -139,6 +188,26 @@ def test_a_changed_body_that_is_sent_again_whole_is_compared_with_its_request(pl
         expected = ["differs" if body is wrong else "equal" for body in bodies]
         assert (words(found), steps(found)) == (expected, [(1, 1), (1, 1), (1, 2)])
         assert next(one.repeat for one in found.verdicts if one.verdict == "differs")
+
+
+@pytest.mark.parametrize("content", [None, [], "Other."])
+def test_a_request_sent_again_with_another_last_message_is_compared_with_it(content: Any) -> None:
+    """A step has the same tools, a compaction is said to be one; nothing else need be alike."""
+    session = compacted(talk(1), turn=2).session
+    first, second, summing, last = sent(session)
+    odd, odd_summing = (
+        changed(body, lambda made: made["messages"][-1].update(content=content))
+        for body in (first, summing)
+    )
+    bodies = [odd, first, second, odd_summing, summing, odd_summing, last]
+
+    found = purposed(session, bodies, [None] * 3 + [COMPACTION] * 3 + [None])
+
+    assert [one.verdict == "differs" for one in found.verdicts] == [
+        body in (odd, odd_summing) for body in bodies
+    ]
+    assert (steps(found)[0], steps(found)[3:6]) == ((1, 1), [COMPACTION] * 3)
+    assert [one.repeat for one in found.verdicts] == [body in (odd, odd_summing) for body in bodies]
 
 
 def test_a_changed_body_takes_the_place_of_its_twin() -> None:
@@ -386,6 +455,130 @@ def test_a_purpose_that_is_named_needs_no_shape() -> None:
     assert (verdict.verdict, verdict.expected.purpose) == ("differs", COMPACTION)
 
 
+@pytest.mark.parametrize("is_hinted", [False, True])
+@pytest.mark.parametrize(
+    ("change", "path", "kind"),
+    [
+        (lambda asked: asked.update(role="developer"), "$.messages[1].role", "value"),
+        (lambda asked: asked.update(content=None), "$.messages[1].content", "value"),
+        (lambda asked: asked.update(content=[]), "$.messages[1].content", "value"),
+        (lambda asked: asked.pop("content"), "$.messages[1].content", "missing"),
+        (lambda asked: asked.clear(), "$.messages[1].role", "missing"),
+        (
+            lambda asked: asked.update(content=[{"type": "text", "text": asked["content"]}]),
+            "$.messages[1].content",
+            "value",
+        ),
+        (
+            lambda asked: asked.update(content=asked["content"][:30]),
+            "$.messages[1].content",
+            "value",
+        ),
+        (
+            lambda asked: asked.update(content=asked["content"].swapcase()),
+            "$.messages[1].content",
+            "value",
+        ),
+    ],
+)
+def test_a_compaction_alone_in_its_gap_is_known_however_changed(
+    change: Callable[[Body], object], path: str, kind: str, *, is_hinted: bool
+) -> None:
+    """Nothing else was sent there, and all but its text is as it was."""
+    session = compacted(talk(1), turn=2).session
+    bodies = sent(session)
+    bodies[2] = changed(bodies[2], lambda body: change(body["messages"][1]))
+    purposes = [None, None, COMPACTION if is_hinted else None, None]
+
+    found = purposed(session, bodies, purposes)
+
+    assert words(found) == ["equal", "equal", "differs", "equal"]
+    assert (steps(found)[2], found.not_captured) == (COMPACTION, ())
+    difference = found.verdicts[2].difference
+    assert difference is not None
+    assert (difference.path, difference.kind) == (path, kind)
+    is_whole = path.endswith("content") and difference.offset is None
+    assert found.verdicts[2].note == (OF_MANY if is_whole else None)
+
+
+def test_a_capture_said_to_be_a_compaction_is_compared_whatever_is_in_it() -> None:
+    """Without the hint it is a stranger."""
+    session = compacted(talk(1), turn=2).session
+    bodies = sent(session)
+    bodies[2] = STRANGER
+
+    hinted = purposed(session, bodies, [None, None, COMPACTION, None])
+    bare = purposed(session, bodies, [None] * 4)
+    more = [*bodies[:3], typo(STRANGER), *bodies[3:]]
+    twice = purposed(session, more, [None, None, COMPACTION, COMPACTION, None])
+
+    assert (words(hinted)[2], steps(hinted)[2]) == ("differs", COMPACTION)
+    assert words(bare)[2] == "unexpected"
+    assert words(twice)[2:4] == ["differs", "unexpected"]
+
+
+def test_of_several_compactions_a_hinted_capture_is_the_closest_then_the_first() -> None:
+    """The model tells; where nothing does, order."""
+    log = compacted(talk(1), turn=2, model="tern-2")
+    session = compacted(log, turn=3, model="tern-3").session
+    bodies = [body for body in sent(session) if body["model"] != "tern-1"]
+    second = changed(bodies[1], lambda body: body.update(messages=STRANGER["messages"]))
+
+    (close,) = purposed(session, [second], [COMPACTION]).verdicts
+    odd = purposed(session, [STRANGER, typo(STRANGER)], [COMPACTION] * 2)
+
+    assert close.expected is not None
+    assert (close.expected.turn, steps(odd)) == (3, [COMPACTION] * 2)
+    assert [one.expected.turn for one in odd.verdicts if one.expected] == [2, 3]
+
+
+def test_a_step_alone_in_its_gap_is_known_by_its_tools() -> None:
+    """Another call of the same client asks the same model, and is still a stranger."""
+    session = talk().session
+    bodies = sent(session)
+    naming = {"model": bodies[0]["model"], "messages": STRANGER["messages"]}
+    told = changed(bodies[3], lambda body: body.update(messages=STRANGER["messages"], top_p=1))
+
+    for body, word in ((naming, "unexpected"), (told, "differs")):
+        found = matched([session], [*bodies[:3], body, *bodies[4:]])
+
+        assert words(found) == ["equal"] * 3 + [word] + ["equal"] * 2
+    two = matched([session], [*bodies[:3], told, typo(told), *bodies[4:]])
+    assert words(two)[3:5] == ["unexpected"] * 2
+
+
+def test_a_session_that_is_named_needs_no_more_than_a_request_of_that_kind() -> None:
+    """One with tools for one with tools, unless its purpose says that it is none of the steps."""
+    session = talk().session
+    bodies = sent(session)
+    odd = {**STRANGER, "tools": [{"type": "function", "function": {"name": "swell"}}]}
+
+    for body, purpose, word in (
+        (odd, None, "differs"),
+        (odd, "title", "unexpected"),
+        (STRANGER, None, "unexpected"),
+    ):
+        captures = [*bodies[:3], body, *bodies[4:]]
+        purposes = [None, None, None, purpose, None, None]
+        found = purposed(session, captures, purposes, named=session.header.id)
+
+        assert words(found)[3] == word
+        assert words(purposed(session, captures, purposes))[3] == "unexpected"
+
+
+def test_a_session_that_sent_nothing_is_not_called_unknown() -> None:
+    """Its log is there; what names it belongs to no request all the same."""
+    quiet = Log("quiet").session
+    session = talk(1).session
+    expected = [expected_requests(session), expected_requests(quiet, place=1)]
+    captures = [Capture(Place("c"), frozen(STRANGER), session=name) for name in ("quiet", "other")]
+
+    found = match_captures(expected, captures, session_ids=("harbour", "quiet"))
+
+    assert words(found) == ["unexpected"] * 2
+    assert [one.note for one in found.verdicts] == [SENT_NOTHING, OTHER_SESSION]
+
+
 def test_a_step_without_a_header_is_unknown() -> None:
     """What stands in its place cannot be judged; other steps can."""
     log = Log()
@@ -510,6 +703,28 @@ def test_a_message_left_out_or_put_in_is_called_that() -> None:
         (put_in,) = matched([session], [more]).verdicts
 
         assert (left_out.note, put_in.note) == (LEFT_OUT, PUT_IN)
+
+
+def test_a_body_with_a_remark_is_not_plainly_equal() -> None:
+    """A key that stands twice is not what was sent; of other verdicts it is a note more."""
+    session = talk(1).session
+    first, second = sent(session)
+    remark = "the key 'model' stands twice in one object of it"
+    bodies = [first, typo(second), STRANGER]
+    captures = [Capture(Place("c"), frozen(body), remarks=(remark,)) for body in bodies]
+
+    found = match_captures([expected_requests(session)], captures)
+
+    assert words(found) == ["differs", "differs", "unexpected"]
+    assert found.equal == 0
+    assert [one.note for one in found.verdicts] == [remark] * 3
+    assert [one.path for one in found.verdicts] == ["$", "$.messages[4].content", None]
+    assert [one.kind for one in found.verdicts] == [REPEATED_KEY, "value", None]
+    assert (found.verdicts[0].difference, found.verdicts[0].event) == (None, None)
+    put_in = changed(second, lambda body: body["messages"].insert(0, {"role": "user"}))
+    capture = Capture(Place("c"), frozen(put_in), remarks=(remark, "more"))
+    (verdict,) = match_captures([expected_requests(session)], [capture]).verdicts
+    assert verdict.note == f"{PUT_IN}; {remark}; more"
 
 
 # ---- hostile input, and much of it ------------------------------------------------------------
