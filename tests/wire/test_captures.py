@@ -501,6 +501,8 @@ def test_bodies_of_a_har_file_may_be_compressed() -> None:
             packed_entry(bare(body), "deflate"),
             packed_entry(body, "gzip"),
             packed_entry(body, "identity"),
+            packed_entry(body, "deflate"),
+            packed_entry(body, "br"),
             packed_entry(b"\x0b\x02", "br"),
             packed_entry(gzip.compress(body), "gzip, deflate"),
             packed_entry(gzip.compress(body)[:-4], "gzip"),
@@ -512,15 +514,15 @@ def test_bodies_of_a_har_file_may_be_compressed() -> None:
         body=50_000,
     )
 
-    assert [captured.place.entry for captured in captures] == list(range(13))
+    assert [captured.place.entry for captured in captures] == list(range(15))
     assert list(map(told, captures)) == [
-        *[BODY] * 6,
+        *[BODY] * 8,
         *["CAPTURE_INVALID"] * 5,
         *["CAPTURE_TOO_LARGE"] * 2,
     ]
     faults = [captured.fault for captured in captures if isinstance(captured, Capture)]
-    assert "encoded as 'br'" in str(faults[6])
-    assert "more than once" in str(faults[10])
+    assert "encoded as 'br'" in str(faults[8])
+    assert "more than once" in str(faults[12])
 
 
 def test_what_comes_out_of_all_bodies_of_a_file_is_bounded() -> None:
@@ -557,6 +559,15 @@ def test_a_repeated_key_is_remarked() -> None:
             (),
             ("the key 'a' stands twice in one object of it",),
         ]
+    twice = (
+        b'{"log": {"version": "1", "version": "2", "entries": [' + json.dumps(entry(odd)).encode()
+    )
+    (captured,) = read(twice + b"]}}")
+    assert isinstance(captured, Capture)
+    assert captured.remarks == (
+        "the key 'version' stands twice in one object of it",
+        "the key 'role' stands twice in one object of it",
+    )
     (captured,) = read(b'{"session": "s", "session": "t", "body": {"messages": []}}')
     assert isinstance(captured, Capture)
     assert captured.remarks == ("the key 'session' stands twice in one object of it",)
