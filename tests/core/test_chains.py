@@ -9,6 +9,7 @@ import pytest
 
 from dsh_fp import Session, past_requests
 from dsh_fp.core import chains
+from dsh_fp.core import digests as digests_of
 from tests.cli.logs import Log, text
 
 STEPS = 60
@@ -18,7 +19,7 @@ STEPS = 60
 def links(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Every link that is added to a chain of messages."""
     added: list[bytes] = []
-    chained: Callable[[bytes, bytes], bytes] = chains.chained
+    chained: Callable[[bytes, bytes], bytes] = digests_of.chained
 
     def counted(chain: bytes, message: bytes) -> bytes:
         added.append(message)

@@ -47,7 +47,9 @@ def schema() -> Schema:
             "a body to send again",
             {
                 **known,
-                "provider": one_of(("openai", "anthropic", "chat", "messages"), "The API that takes it."),
+                "provider": one_of(
+                    ("openai", "anthropic", "chat", "messages"), "The API that takes it."
+                ),
                 "body": {"type": "object", "description": "The body, keys in their order."},
                 "left_out": listed(text(), "What has no place in it, for a person."),
             },
