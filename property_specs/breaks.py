@@ -66,10 +66,13 @@ LINES: Final = "dsh_fp/storage/lines.py"
 PACKED: Final = "dsh_fp/core/packed.py"
 NESTING: Final = "dsh_fp/core/nesting.py"
 GENERATIONS: Final = "dsh_fp/core/generations.py"
+MIGRATING: Final = "dsh_fp/core/migration/migrating.py"
+V2_TO_V3: Final = "dsh_fp/core/migration/v2_to_v3.py"
 FRAMES: Final = "dsh_fp/formats/frames.py"
 CONTAINERS: Final = "dsh_fp/formats/containers.py"
 FORMAT_NAMES: Final = "dsh_fp/formats/names.py"
 JSONL: Final = "dsh_fp/storage/jsonl.py"
+RELEASED_READING: Final = "dsh_fp/formats/reading.py"
 FINDINGS: Final = "dsh_fp/storage/findings.py"
 PATHS: Final = "dsh_fp/storage/paths.py"
 JSONL_BACKEND: Final = "dsh_fp/storage/jsonl_backend.py"
@@ -341,7 +344,7 @@ BREAKS: Final[dict[str, Break]] = {
         SESSION, "range(len(self.events) - 1, -1, -1)", "range(len(self.events))"
     ),
     "usage_sums_every_call": Break(
-        SESSION, "if event.seq < seed_length:", "if event.seq <= seed_length:"
+        SESSION, "if seq < inherited_length:", "if seq <= inherited_length:"
     ),
     "a_session_takes_copies": Break(
         SNAPSHOT, "items = list(value)", "items = value if type(value) is list else list(value)"
@@ -475,7 +478,7 @@ BREAKS: Final[dict[str, Break]] = {
     # files
     "scan_matches_the_slow_scanner": Break(JSONL, "if fault.turn_end_follows:", "if False:"),
     "read_matches_the_slow_reader": Break(
-        JSONL, 'if judge_version and fields["version"] != 0:', "if False:"
+        RELEASED_READING, "return version_unsupported(version)", "return STANDARD"
     ),
     "fast_lines_equal_slow": Break(
         LINES, "in _MINUS_ZERO.finditer(piece)", 'in _MINUS_ZERO.finditer(b"")'
@@ -500,7 +503,9 @@ BREAKS: Final[dict[str, Break]] = {
         ('"id": self.id,\n            "version": self.version,'),
     ),
     "findings_point_at_their_lines": Break(
-        FINDINGS, "finding.at(line_number=seq + 2,", "finding.at(line_number=seq + 1,"
+        JSONL,
+        "fault.at(line_number=place + 2, byte_offset=lines.starts[place]))",
+        "fault.at(line_number=place + 1, byte_offset=lines.starts[place]))",
     ),
     "damage_before_a_closed_turn_is_corrupt": Break(
         LINES, "any(map(_is_turn_end, lines))", "any(map(_is_turn_end, lines[:1]))"
@@ -732,6 +737,14 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     "any_cut_of_a_compressed_log_keeps_whole_frames": Break(
         CONTAINERS, "if tail.code is not Code.TORN_TAIL:", "if True:"
+    ),
+    "migration_keeps_every_request": Break(
+        V2_TO_V3, "if text == self.text:", "if self.text or text == self.text:"
+    ),
+    "migration_goes_by_steps": Break(
+        MIGRATING,
+        "range(form.version, to.form.version)",
+        "range(form.version, min(form.version + 2, to.form.version))",
     ),
     "project_segments_match_the_slow_walk": Break(
         FORMAT_NAMES, "(units.lstrip('-') or 'root')", "(units.removeprefix('-') or 'root')"

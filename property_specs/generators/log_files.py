@@ -78,7 +78,7 @@ def session_headers() -> st.SearchStrategy[dict[str, Any]]:
 
 
 ODD_FIELDS = {
-    "version": (1, 0.5, "0", None, True),
+    "version": (5, 0.5, "0", None, True),
     "id": (1, None, ""),
     "createdAt": (None, "0", True, -1, 1e999),
     "cwd": ("a", "", None, 1),
