@@ -72,7 +72,6 @@ FRAMES: Final = "dsh_fp/formats/frames.py"
 CONTAINERS: Final = "dsh_fp/formats/containers.py"
 FORMAT_NAMES: Final = "dsh_fp/formats/names.py"
 JSONL: Final = "dsh_fp/storage/jsonl.py"
-RELEASED_READING: Final = "dsh_fp/formats/reading.py"
 FINDINGS: Final = "dsh_fp/storage/findings.py"
 PATHS: Final = "dsh_fp/storage/paths.py"
 JSONL_BACKEND: Final = "dsh_fp/storage/jsonl_backend.py"
@@ -477,9 +476,7 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     # files
     "scan_matches_the_slow_scanner": Break(JSONL, "if fault.turn_end_follows:", "if False:"),
-    "read_matches_the_slow_reader": Break(
-        RELEASED_READING, "return version_unsupported(version)", "return STANDARD"
-    ),
+    "read_matches_the_slow_reader": Break(JSONL, "if lines.refused is not None:", "if False:"),
     "fast_lines_equal_slow": Break(
         LINES, "in _MINUS_ZERO.finditer(piece)", 'in _MINUS_ZERO.finditer(b"")'
     ),

@@ -65,7 +65,7 @@ def test_read_matches_the_slow_reader(core: Core, content: bytes) -> None:
     Generator: damaged_files.
     Oracle:    the slow scanner, then the naive acceptance, then the header's fields.
     Catches:   refusals in another order, -0 and 1e999 let through, bad UTF-8 refused.
-    Broken:    a file of another version is read.
+    Broken:    a line that is no event ends the log instead of refusing it.
     """
     expected = model.read_file(content)
 
