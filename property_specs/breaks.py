@@ -476,7 +476,9 @@ BREAKS: Final[dict[str, Break]] = {
     ),
     # files
     "scan_matches_the_slow_scanner": Break(JSONL, "if fault.turn_end_follows:", "if False:"),
-    "read_matches_the_slow_reader": Break(JSONL, "if lines.refused is not None:", "if False:"),
+    "read_matches_the_slow_reader": Break(
+        JSONL, "return session if lines.refused is None else lines.refused", "return session"
+    ),
     "fast_lines_equal_slow": Break(
         LINES, "in _MINUS_ZERO.finditer(piece)", 'in _MINUS_ZERO.finditer(b"")'
     ),
