@@ -92,13 +92,14 @@ class Form:
     """How a generation writes its events, and what it asks of them beyond July's rules.
 
     `start` and `end` are the keys of a replacement. With `refuses_unknown` an event of a type
-    that is not listed is refused unless it says that it may be ignored. `noted` are the
-    surface types whose events a surface keeps for `checks`, which see them beside the event
-    that comes. `admits_append` tells quickly that an append with sound sources passes them all; it
-    is given the event and whether there is a node already. `fold_header` folds a header event,
-    which puts a header in force whole (None: July's way, with deltas). With `sent_at_output`
-    a request holds what was logged before the step's first output, not before its start.
-    `routes` are the ways its requests may have gone to a provider, the usual one first.
+    that is not listed, nor of one of the `families` whose names begin alike, is refused unless
+    it says that it may be ignored. `noted` are the surface types whose events a surface keeps
+    for `checks`, which see them beside the event that comes. `admits_append` tells quickly
+    that an append with sound sources passes them all; it is given the event and whether there
+    is a node already. `fold_header` folds a header event, which puts a header in force whole
+    (None: July's way, with deltas). With `sent_at_output` a request holds what was logged
+    before the step's first output, not before its start. `routes` are the ways its requests
+    may have gone to a provider, the usual one first.
 
     Of files: `version` is the header's, `session_header` reads one (None: July's way). With
     `packed` a line may stand for a run of chunks. With `judges_rows` a line that is no event of
@@ -116,6 +117,7 @@ class Form:
     start: str = "start"
     end: str = "end"
     refuses_unknown: bool = False
+    families: tuple[str, ...] = ()
     may_cite_nothing: frozenset[str] = frozenset()
     noted: frozenset[str] = frozenset()
     checks: tuple[Callable[..., Rejection | None], ...] = ()
@@ -160,8 +162,8 @@ class Vocabulary:
         return self._special.copy()
 
     def knows(self, event_type: str) -> bool:
-        """Whether a type is listed."""
-        return event_type in self.names
+        """Whether a type is listed, or of a listed family."""
+        return event_type in self.names or event_type.startswith(self.form.families)
 
     def extend(self, rules: Mapping[str, TypeRule]) -> Vocabulary:
         """This vocabulary with more types; a listed type gets its new rule."""
