@@ -87,6 +87,8 @@ class Code(enum.StrEnum):
     # redaction
     RULE_INVALID = "RULE_INVALID"
     REDACTION_UNSOUND = "REDACTION_UNSOUND"
+    # other generations
+    CONVERSION_REFUSED = "CONVERSION_REFUSED"
     # files
     FILE_UNREADABLE = "FILE_UNREADABLE"
     LOG_HEADER_INVALID = "LOG_HEADER_INVALID"
@@ -198,6 +200,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "NOTHING_LEFT_TO_REPLACE": "Drop the replacement too, or keep one of the nodes it replaces.",
     "RULE_INVALID": "Mend the rule; nothing was redacted or written.",
     "REDACTION_UNSOUND": "Nothing was written. Use a narrower rule; this log may be worth a report.",
+    "CONVERSION_REFUSED": "Nothing was written, and the log stays readable as it is.",
     "FILE_UNREADABLE": "Check the path and its permissions.",
     "LOG_HEADER_INVALID": "The first line must be a session header; is this a session log?",
     "LOG_CORRUPT": "Nothing was changed. The lines before the named one are intact: keep a copy.",
@@ -338,8 +341,8 @@ def _plain(value: Fact) -> object:
 
 def shown(text: str, limit: int = 60) -> str:
     """A stranger's text made safe for one line of a message: quoted, escaped and cut."""
-    cut = text if len(text) <= limit else text[:limit] + "…"
-    return ascii(cut) if not cut.isprintable() else repr(cut)
+    quoted = repr(text[:limit])  # escapes what is not printable, and nothing else
+    return quoted if len(text) <= limit else f"{quoted}…"
 
 
 def printable(text: str, limit: int = 60) -> str:
@@ -715,6 +718,10 @@ def rule_invalid(what: str) -> Rejection:
 
 def redaction_unsound(what: str) -> Rejection:
     return Rejection(Code.REDACTION_UNSOUND, f"redacted, the log would mean something else: {what}")
+
+
+def conversion_refused(seq: int | None, what: str) -> Rejection:
+    return Rejection(Code.CONVERSION_REFUSED, what, seq=seq)
 
 
 def nothing_left_to_replace(seq: int, start: int, end: int) -> Rejection:

@@ -257,7 +257,7 @@ def _excerpts(difference: Difference) -> tuple[str, str]:
     if offset is not None:
         start = max(0, offset - _BEFORE)
         lead = "…" if start else ""
-        where = f" from character {offset}" if offset else ""
+        where = f" (differs at character {offset})" if offset else ""
         expected, got = (
             lead + shown(text[start : start + _EXCERPT + 1], _EXCERPT) + where
             for text in (difference.expected, difference.got)

@@ -37,6 +37,7 @@ from dsh_fp import (
 from dsh_fp.core.certificates import certificate_of
 from dsh_fp.core.endings import parse_endings
 from dsh_fp.core.generations import V0, V3
+from dsh_fp.core.migration.migrating import migrated
 from dsh_fp.core.proofs import prove_extension
 from dsh_fp.core.redaction.path_patterns import parse_path
 from dsh_fp.core.redaction.redacting import Values, redact
@@ -401,6 +402,8 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     # redaction
     Example(Code.RULE_INVALID, lambda: parse_path("data").failure()),
     Example(Code.REDACTION_UNSOUND, _redacted_to_one_id),
+    # other generations
+    Example(Code.CONVERSION_REFUSED, lambda: migrated(replayed(), V3).failure()),
     # edits of a log
     Example(Code.EDIT_INVALID, lambda: what_if(replayed(), [Drop(0)]).failure(), index=0),
     Example(

@@ -176,7 +176,9 @@ def test_shown_text_is_cut_and_escaped() -> None:
     """Printable text is quoted as it is, other text escaped, long text cut."""
     assert shown("plain ä") == "'plain ä'"
     assert shown("a\nb") == r"'a\nb'"
-    assert shown("x" * 100) == f"'{'x' * 60}…'"
+    assert shown("Grünkohl\nalt") == r"'Grünkohl\nalt'"
+    assert shown("a\u202eb\ud800") == r"'a\u202eb\ud800'"
+    assert shown("x" * 100) == f"'{'x' * 60}'…"
 
 
 def test_more_of_the_place_can_be_added() -> None:

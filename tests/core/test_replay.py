@@ -222,8 +222,8 @@ def test_one_character_is_found_with_its_request_message_and_event() -> None:
         "the request of turn 3, step 2 (seq 52) differs from what seq 17, tool/result, put there",
         "  at        $.messages[2].content[0].content[0].text",
         "  message   number 3 (10 recorded, 10 live)",
-        "  recorded  'north bed: 17.5 °C, moisture 31 %' from character 12",
-        "  live      'north bed: 18.5 °C, moisture 31 %' from character 12",
+        "  recorded  'north bed: 17.5 °C, moisture 31 %' (differs at character 12)",
+        "  live      'north bed: 18.5 °C, moisture 31 %' (differs at character 12)",
     ]
 
 
