@@ -115,3 +115,10 @@ def test_a_system_that_comes_late_is_the_head_all_the_same() -> None:
 
 def test_every_released_generation_but_the_last_has_a_step() -> None:
     assert [one.form.version for one in RELEASED_GENERATIONS] == [0, 1, 2, 3, 4]
+
+
+def test_only_a_session_is_carried() -> None:
+    wrong: Any = conversation(2)
+
+    with pytest.raises(TypeError, match="takes a Session"):
+        migrated(wrong, V4)

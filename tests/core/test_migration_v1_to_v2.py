@@ -6,7 +6,7 @@ from typing import Any
 
 from dsh_fp import Code
 from tests.core.migrating import Wire, after, carried, refused
-from tests.formats.making import TIME, Writer, conversation, says
+from tests.formats.making import TIME, Writer, asks, conversation, says
 
 PIECE = {"type": "text-delta", "index": 0, "text": "a"}
 
@@ -108,6 +108,19 @@ def test_seqs_and_what_names_them_are_counted_anew() -> None:
     assert made[4]["data"]["messageSeqs"] == [3]
     assert made[5]["surfaceOp"] == {"op": "replace", "start": 2, "end": 3}
     assert made[5]["sourceEventSeqs"] == [2, 3]
+
+
+def test_sources_are_written_before_the_place() -> None:
+    log = begun()
+    log.answer(1, 1, [asks("c-1")])
+    call = log.call(1, 1, "c-1")
+    log.result(1, 1, "c-1", call)
+    result = log.events[-1]
+    result["sourceEventSeqs"] = result.pop("sourceEventSeqs")
+
+    made = after(1, log.events)
+
+    assert list(made[-1])[-2:] == ["sourceEventSeqs", "surfaceOp"]
 
 
 def test_three_sources_in_a_row_are_written_as_a_pair() -> None:

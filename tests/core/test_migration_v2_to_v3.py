@@ -36,6 +36,7 @@ def test_the_first_step_puts_an_empty_head_and_the_header_its_text() -> None:
     assert full["data"]["message"]["content"] == [{"type": "text", "text": "Be brief."}]
     assert full["surfaceOp"] == {"op": "replace", "startSeq": 3, "endSeq": 3}
     assert full["sourceEventSeqs"] == [3]
+    assert list(full)[-2:] == ["surfaceOp", "sourceEventSeqs"]  # as the runtimes write it
     assert made[full["seq"] + 1]["type"] == "request/header"
     assert "system" not in made[full["seq"] + 1]["data"]["header"]
 
@@ -91,6 +92,16 @@ def test_a_change_of_the_text_outside_a_step_is_refused() -> None:
     fault = refused(2, log.events)
 
     assert (fault.code, fault.seq) == (Code.CONVERSION_REFUSED, at)
+
+
+def test_a_system_that_is_no_text_is_refused() -> None:
+    log = begun()
+    at = headed(log, system=5)
+
+    fault = refused(2, log.events)
+
+    assert (fault.code, fault.seq) == (Code.CONVERSION_REFUSED, at)
+    assert "no text" in fault.message
 
 
 def test_what_v3_calls_otherwise_is_renamed() -> None:
