@@ -11,7 +11,9 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
 from itertools import chain
-from typing import NoReturn, Self
+from typing import Final, NoReturn, Self, cast
+
+from returns.result import Result
 
 from dsh_fp.core.changes import RequestDifference
 from dsh_fp.core.endings import Ending
@@ -21,6 +23,10 @@ from dsh_fp.core.replay import Divergence, Replay, divergence
 from dsh_fp.core.script import Answer, ModelCall, Outcome, Script, script_of
 from dsh_fp.core.session import Session
 from dsh_fp.rejected import Rejected, unwrap
+
+_TAKES: Final = (
+    "ReplayModel takes a Session or several; of a LogFile .session, of a Result first unwrap"
+)
 
 
 class ModelThrew(Exception):
@@ -92,7 +98,7 @@ class ReplayModel:
         inherited: bool = False,
         from_messages: bool = False,
     ) -> None:
-        given = [sessions] if isinstance(sessions, Session | Script) else list(sessions)
+        given = _given(sessions)
         endings = tuple(endings)
         scripts = [one if isinstance(one, Script) else script_of(one, endings) for one in given]
         for fault in chain.from_iterable(script.faults for script in scripts):
@@ -237,6 +243,24 @@ def _without_answer(call: ModelCall) -> NoReturn:
 
 async def _for_ever() -> None:
     await asyncio.get_running_loop().create_future()
+
+
+def _given(sessions: object) -> list[Session | Script]:
+    """One session or several as a list; TypeError for what a reader gives around a session."""
+    several: Iterable[object] = ()
+    if isinstance(sessions, Session | Script):
+        several = (sessions,)
+    # A Result can be iterated, so that its value would be taken for a list's one entry.
+    elif isinstance(sessions, Iterable) and not isinstance(sessions, Result):
+        several = cast("Iterable[object]", sessions)
+    else:
+        raise TypeError(_TAKES)
+    given: list[Session | Script] = []
+    for one in several:
+        if not isinstance(one, Session | Script):
+            raise TypeError(_TAKES)
+        given.append(one)
+    return given
 
 
 def _demand_all_used(endings: tuple[Ending, ...], scripts: list[Script]) -> None:

@@ -56,6 +56,15 @@ def check_signature(
     return Success(content)
 
 
+def how_to_publish(key: bytes) -> str | None:
+    """How the public key is made of a private one; None of any other bytes."""
+    if b"-----BEGIN OPENSSH PRIVATE KEY-----" in key:
+        return "ssh-keygen -y -f k > k.pub makes the public one."
+    if b" PRIVATE KEY-----" in key:
+        return "openssl pkey -in k.pem -pubout -out k.pub makes the public one."
+    return None
+
+
 def _private(content: bytes) -> Ed25519PrivateKey | Rejection:
     try:
         from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415  # an extra

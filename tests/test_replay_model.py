@@ -499,8 +499,14 @@ def test_it_takes_sessions_and_scripts() -> None:
 
     assert words_of(ReplayModel(script).complete()) == "One."
     assert words_of(ReplayModel([script]).complete()) == "One."
-    with pytest.raises(TypeError, match=r"\.session"):
-        ReplayModel([unwrap(read(GARDEN))])  # type: ignore[list-item]  # what is wrong
+    log = read(GARDEN)
+    wrong: list[Any] = [log, log.map(lambda read: read.session), read("missing.jsonl")]
+    wrong += [unwrap(log), [log], [unwrap(log)], 5, "garden", [recorded("a"), None]]
+    for given in wrong:
+        with pytest.raises(TypeError, match=r"^ReplayModel takes .*of a LogFile \.session, of a"):
+            ReplayModel(given)
+    with pytest.raises(TypeError, match=r"of a LogFile \.session, of a Result first unwrap"):
+        script_of(unwrap(log))  # type: ignore[arg-type]  # what is wrong
 
 
 def test_the_exceptions_are_whole_after_pickling() -> None:

@@ -46,7 +46,12 @@ def command(log: str, program: tuple[str, ...], by: str, as_json: bool, color: s
     COMMAND is run with the path of a file that holds a prefix of LOG: in the place of each {} in
     its arguments, or behind them. It exits with 0 for a prefix that is still good, 125 for one
     that it cannot judge, any other code up to 127 for a bad one; 128 and above ends the search.
-    No shell is involved. A prefix is taken to be bad when a shorter one is.
+    Once a prefix is bad, all longer ones are taken to be bad.
+
+    No shell is involved unless COMMAND is one. With sh -c write {} in the script, or
+    "$DSH_FP_LOG"; "$1" needs one more word behind it. Since when is a word in the log?
+
+        dsh-fp bisect LOG -- sh -c '! grep -q roquette {}'
     """
     answer = Answer("bisect", as_json=as_json, color=color)
     opened = answer.open(log)

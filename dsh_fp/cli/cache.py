@@ -15,19 +15,20 @@ from dsh_fp.cli.page import Page, scalar
 from dsh_fp.cli.safe import one_line
 from dsh_fp.core.caching import CacheBreak, CacheUsage, PromptCaching, prompt_caching
 
+_FAR = 2  # times the prediction, or a part of it
 HEAD = (
     "turn",
     "step",
     "seq",
     "messages",
-    "kept",
+    "same",
     "bytes",
-    "kept",
+    "same",
     "%",
     "predicted",
     "read",
     "written",
-    "new",
+    "uncached",
 )
 
 
@@ -35,7 +36,8 @@ HEAD = (
 @log_argument
 @common_options
 def command(log: str, as_json: bool, color: str) -> int:
-    """Say how much of each prompt the one before it began with, and what broke it.
+    """Say how much of each prompt begins as the one before it did,
+    and which event changed the rest.
 
     A prompt is the system text, the tools and the messages, a line each. Another model keeps
     nothing. Tokens are what the provider reported for the call; the prediction is the share
@@ -96,7 +98,8 @@ def _wire_of_usage(usage: CacheUsage) -> dict[str, Any]:
 def _print(page: Page, name: str, rows: list[PromptCaching]) -> None:
     broken = [row for row in rows if row.broken is not None]
     unknown = [row for row in rows if row.fault is not None]
-    told = [count(len(rows), "request"), count(len(broken), "break")]
+    changes = count(len(broken), "change")
+    told = [count(len(rows), "request"), f"{changes} of the prompt's beginning"]
     if unknown:
         told.append(f"{len(unknown):,} not known")
     page.line(f'session "{name}": {", ".join(told)}', "bold")
@@ -104,7 +107,8 @@ def _print(page: Page, name: str, rows: list[PromptCaching]) -> None:
         return
     page.line()
     page.table(HEAD, [_cells(row) for row in rows], left=())
-    if broken or unknown:
+    far = [row for row in rows if _is_far(row)]
+    if broken or unknown or far:
         page.line()
     for row in rows:
         step = f"turn {scalar(row.past.turn, 24)}, step {scalar(row.past.step, 24)}"
@@ -115,6 +119,23 @@ def _print(page: Page, name: str, rows: list[PromptCaching]) -> None:
             after = count(row.unknown_before, "request")
             behind = f", behind {after} not known" if row.unknown_before else ""
             page.wrapped(f"{step}: {one_line(str(row.broken), 400)}{behind}", 2)
+        if _is_far(row):
+            read = None if row.usage is None else row.usage.cache_read_tokens
+            predicted = _number(row.predicted_read_tokens)
+            page.wrapped(
+                f"{step}: the provider read {_number(read)} tokens, {predicted} predicted",
+                2,
+                "warn",
+            )
+
+
+def _is_far(row: PromptCaching) -> bool:
+    """Whether the read is more than twice the prediction, or less than half of it."""
+    read = None if row.usage is None else row.usage.cache_read_tokens
+    predicted = row.predicted_read_tokens
+    if read is None or predicted is None:
+        return False
+    return read > _FAR * predicted or _FAR * read < predicted
 
 
 def _cells(row: PromptCaching) -> tuple[str, ...]:

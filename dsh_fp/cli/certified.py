@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import attrs
@@ -10,7 +11,7 @@ from returns.result import Failure
 from dsh_fp.cli.answer import Answer, log_name
 from dsh_fp.cli.certify import SIGNATURE_SUFFIX, refuse_without_extra
 from dsh_fp.cli.exits import Exit
-from dsh_fp.cli.faults import complaint_of
+from dsh_fp.cli.faults import Complaint, complaint_of
 from dsh_fp.cli.files import content_of, document_of, refuse_document
 from dsh_fp.cli.page import Page, scalar
 from dsh_fp.cli.safe import one_line
@@ -22,11 +23,26 @@ from dsh_fp.storage.jsonl import LogFile
 
 @attrs.frozen
 class Given:
-    """A certificate from a file, and whether a signature over that file was checked."""
+    """A certificate from a file, and whether a signature over that file was checked.
+
+    `unchecked` is the file of a signature that stands beside it and was not.
+    """
 
     file: str
     certificate: Certificate
     is_signed: bool
+    unchecked: str | None = None
+
+    @property
+    def signature(self) -> str | None:
+        """What came of the signature, as JSON."""
+        return "valid" if self.is_signed else None
+
+    def remark(self) -> str | None:
+        """What to tell a person of a signature that nobody checked."""
+        if self.unchecked is None:
+            return None
+        return f"{one_line(self.unchecked, 200)} was not checked: give --public-key K to do so."
 
 
 @attrs.frozen
@@ -42,7 +58,7 @@ class Certified:
         return {
             "file": self.given.file,
             "verdict": comparison.verdict,
-            "signature": "valid" if self.given.is_signed else None,
+            "signature": self.given.signature,
             "root": self.given.certificate.root,
             "log_root": comparison.root,
             "same_content": comparison.same_content,
@@ -58,17 +74,18 @@ def given_certificate(
     Without a name of its own the signature is the file's beside it.
     """
     content = content_of(answer, file)
+    beside = f"{file}{SIGNATURE_SUFFIX}" if signature is None else signature
     if key is not None:
-        beside = f"{file}{SIGNATURE_SUFFIX}" if signature is None else signature
         _see_signed(answer, content, beside, key)
+    unchecked = beside if key is None and file != "-" and os.path.lexists(beside) else None
     made = certificate_of(document_of(answer, file, content, "certificate"))
     if isinstance(made, Failure):
         refuse_document(answer, file, made.failure(), "certificate")
-    return Given(log_name(file), made.unwrap(), key is not None)
+    return Given(log_name(file), made.unwrap(), key is not None, unchecked)
 
 
 def _see_signed(answer: Answer, content: bytes, signature: str, key: str) -> None:
-    from dsh_fp.signing import check_signature
+    from dsh_fp.signing import check_signature, how_to_publish
 
     public, signed = content_of(answer, key), content_of(answer, signature)
     try:
@@ -81,7 +98,14 @@ def _see_signed(answer: Answer, content: bytes, signature: str, key: str) -> Non
         placed = fault.at(file=key if is_key else signature)
         code = Exit.UNREADABLE if is_key else Exit.FINDING
         what = "the signature cannot be checked" if is_key else "the certificate is not signed so"
-        answer.refuse(complaint_of(f"{what}: {fault.code.value}", placed), code)
+        complaint = complaint_of(f"{what}: {fault.code.value}", placed)
+        now = how_to_publish(public) if is_key else None
+        answer.refuse(complaint if now is None else advised(complaint, now), code)
+
+
+def advised(complaint: Complaint, now: str) -> Complaint:
+    """The same with what to do about it in the words of this call."""
+    return attrs.evolve(complaint, now=now, wire={**complaint.wire, "advice": now})
 
 
 def held_against(opened: LogFile, given: Given) -> Certified:
@@ -102,10 +126,21 @@ def print_certified(page: Page, opened: LogFile, certified: Certified) -> None:
     page.line(f"    root {given.certificate.root}")
     if given.is_signed:
         page.line("    signed by the owner of that key")
+    remark = given.remark()
+    if remark is not None:
+        page.wrapped(f"note: {remark}", 4)
     for mismatch in comparison.mismatches:
-        page.wrapped(f"{_place(opened, mismatch)}: {one_line(mismatch.message, 400)}", 4)
+        page.wrapped(_told(opened, mismatch), 4)
     if comparison.verdict == "differs" and comparison.same_content:
         page.wrapped("content: the same, but for times, names and call ids", 4)
+
+
+def _told(opened: LogFile, mismatch: Mismatch) -> str:
+    place, message = _place(opened, mismatch), one_line(mismatch.message, 400)
+    named = f"event {mismatch.seq} "
+    if mismatch.part == "event" and message.startswith(named):  # it need not be named twice
+        return f"{place} {message.removeprefix(named)}"
+    return f"{place}: {message}"
 
 
 def _place(opened: LogFile, mismatch: Mismatch) -> str:

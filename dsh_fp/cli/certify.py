@@ -21,7 +21,12 @@ SIGNATURE_SUFFIX: Final = ".sig"
 @click.command("certify")
 @log_argument
 @click.option("-o", "--output", metavar="FILE", help="Write the certificate there.")
-@click.option("--sign", "key", metavar="KEY", help="Sign FILE with this ed25519 key, as FILE.sig.")
+@click.option(
+    "--sign",
+    "key",
+    metavar="KEY",
+    help="Sign with this ed25519 private key file (PEM or OpenSSH; needs the extra sign).",
+)
 @click.option("--force", is_flag=True, help="Write over files that are there already.")
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name
@@ -32,6 +37,8 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     Keep the root, or the whole certificate, where whoever could change the log cannot change
     it too. `dsh-fp verify LOG --certificate FILE` says later whether the log is still that one;
     `dsh-fp prove` proves a single request to those who have the root and not the log.
+
+    With --sign the signature of FILE is put beside it, as FILE.sig.
     """
     if output is None and (key is not None or force):
         raise click.UsageError("--sign and --force need -o FILE.")

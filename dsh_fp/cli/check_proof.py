@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 from returns.result import Failure
 
 from dsh_fp.cli.answer import Answer, common_options, count, log_name
-from dsh_fp.cli.certified import given_certificate
+from dsh_fp.cli.certified import Given, advised, given_certificate
 from dsh_fp.cli.exits import Exit
-from dsh_fp.cli.faults import usage_complaint
+from dsh_fp.cli.faults import complaint_of, usage_complaint
 from dsh_fp.cli.files import content_of, document_of, refuse_document
 from dsh_fp.cli.page import Page
 from dsh_fp.cli.safe import one_line
+from dsh_fp.core.chains import RequestDigests
+from dsh_fp.core.lossless import text_of
 from dsh_fp.core.proofs import Checked, ConsistencyProof, check_proof, digests_of
+from dsh_fp.core.rejection import Code, Rejection
 
+_OTHER_ROOT: Final = (
+    "Is it the right certificate? (--certificate is the later one, --old-certificate the earlier)"
+)
 _ROOT: Final = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 _UNTRUSTED: Final = (
     "This root came with the proof itself. Compare it with the one you know the log by, or "
@@ -35,7 +41,16 @@ _OLD_UNTRUSTED: Final = (
 @click.option("--old-root", metavar="HEX", help="The root of the earlier log.")
 @click.option("--old-certificate", metavar="C", help="The same, taken from its certificate.")
 @click.option(
-    "--request", metavar="FILE", help="The request proved must be the one of this JSON text."
+    "--public-key",
+    "key",
+    metavar="K",
+    help="Public key file (PEM or OpenSSH) that must have signed the certificate.",
+)
+@click.option("--signature", metavar="S", help="The signature of C, when it is not C.sig.")
+@click.option(
+    "--request",
+    metavar="FILE",
+    help="Also check that the proof is about the request in FILE.",
 )
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name
@@ -44,6 +59,8 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     certificate: str | None,
     old_root: str | None,
     old_certificate: str | None,
+    key: str | None,
+    signature: str | None,
     request: str | None,
     as_json: bool,
     color: str,
@@ -52,6 +69,10 @@ def command(  # noqa: PLR0917  # click passes each option by its name
 
     A proof holds for a root. Give the root that you trust; without one the answer says which
     it holds for, and you compare. The exit code is 1 when the proof does not hold.
+
+    --request takes the JSON value of the request, as `dsh-fp request --text` prints it. The
+    order of its keys counts; spaces and escapes do not. --public-key is about the certificate
+    of --certificate.
     """
     for one, other, name in (
         (root, certificate, "--root and --certificate"),
@@ -59,53 +80,93 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     ):
         if one is not None and other is not None:
             raise click.UsageError(f"{name} exclude each other.")
-    if [proof, certificate, old_certificate, request].count("-") > 1:
+    if key is not None and certificate is None:
+        raise click.UsageError("--public-key needs --certificate C.")
+    if signature is not None and key is None:
+        raise click.UsageError("--signature needs --public-key K.")
+    if [proof, certificate, old_certificate, key, signature, request].count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once.")
     answer = Answer("check-proof", as_json=as_json, color=color)
-    roots = [_root(answer, *given) for given in ((root, certificate), (old_root, old_certificate))]
+    root, given = _root(answer, root, certificate, signature, key)
+    old_root, _ = _root(answer, old_root, old_certificate)
     content = content_of(answer, proof)
-    made = check_proof(document_of(answer, proof, content, "proof"), *roots)
+    made = check_proof(document_of(answer, proof, content, "proof"), root, old_root)
     if isinstance(made, Failure):
-        fault = made.failure()
-        is_false = fault.data.get("reason") in ("false", "other-root")
-        refuse_document(answer, proof, fault, "proof", Exit.FINDING if is_false else None)
+        _refuse(answer, proof, made.failure())
     checked = made.unwrap()
-    if request is not None:
-        _see_request(answer, checked, request)
+    told = None if request is None else _see_request(answer, checked, request)
     if as_json:
-        answer.document(**_wire(proof, checked), request_is_given=request is not None)
+        signed = None if given is None else given.signature
+        asked = {"signature": signed, "request_is_given": told is not None}
+        answer.document(**_wire(proof, checked), **asked)
         return Exit.HOLDS
-    _print(Page(answer.out, full=True), proof, checked)
-    if request is not None:
-        answer.out.line(f"  text      {one_line(log_name(request))} is that request")
+    page = Page(answer.out, full=True)
+    _print(page, proof, checked)
+    if given is not None and given.is_signed:
+        page.line(f"  signed    {one_line(given.file, 200)}, by the owner of that key")
+    remark = None if given is None else given.remark()
+    if remark is not None:
+        page.wrapped(remark, 12, lead="  note")
+    if told is not None:
+        page.line(f"  text      {told}")
     return Exit.HOLDS
 
 
-def _see_request(answer: Answer, checked: Checked, file: str) -> None:
-    """End the command unless the text of a file is the request that is proved."""
+def _refuse(answer: Answer, file: str, fault: Rejection) -> NoReturn:
+    """End with why a proof does not hold, or why it is none."""
+    name = log_name(file)
+    if fault.code is Code.OTHER_ROOT:
+        what = f"{one_line(name)} does not hold for the given root: {fault.code.value}"
+        complaint = complaint_of(what, fault.at(file=name))
+        answer.refuse(advised(complaint, _OTHER_ROOT), Exit.FINDING)
+    if fault.data.get("reason") in ("false", "inconsistent"):
+        what = f"{one_line(name)} does not hold: {fault.code.value}"
+        answer.refuse(complaint_of(what, fault.at(file=name)), Exit.FINDING)
+    refuse_document(answer, file, fault, "proof")
+
+
+def _see_request(answer: Answer, checked: Checked, file: str) -> str:
+    """That a file holds the request that is proved; ends the command when it does not."""
     if isinstance(checked.proof, ConsistencyProof):
         raise click.UsageError("--request is for proofs of a request, this one is of a log.")
-    value = document_of(answer, file, content_of(answer, file), "request")
+    content = content_of(answer, file)
+    value = document_of(answer, file, content, "request")
     found, proved = digests_of(value), checked.proof.step.digests
-    if found is not None and found == proved:
-        return
     name = one_line(log_name(file))
+    if found is None or found != proved:
+        _refuse_request(answer, name, found, proved)
+    is_exact = content.removesuffix(b"\n") == text_of(value).encode()
+    return f"{name} is that request{'' if is_exact else ' (spelled otherwise)'}"
+
+
+def _refuse_request(
+    answer: Answer, name: str, found: RequestDigests | None, proved: RequestDigests | None
+) -> NoReturn:
     had = "it is no request" if found is None else f"its digest is {found.request}"
     was = "not known from the log" if proved is None else proved.request
     asked = usage_complaint(
         "OTHER_REQUEST",
         f"{name} is not the request that is proved: {had}, that one's is {was}",
-        "Give the exact text, as dsh-fp request --text prints it.",
+        "Give the same JSON value, key order included, as dsh-fp request --text prints it; "
+        "spaces and escapes do not count.",
     )
     answer.refuse(asked, Exit.FINDING)
 
 
-def _root(answer: Answer, root: str | None, certificate: str | None) -> str | None:
+def _root(
+    answer: Answer,
+    root: str | None,
+    certificate: str | None,
+    signature: str | None = None,
+    key: str | None = None,
+) -> tuple[str | None, Given | None]:
+    """The root that was given, and the certificate that it was taken from."""
     if certificate is not None:
-        return given_certificate(answer, certificate).certificate.root
+        given = given_certificate(answer, certificate, signature, key)
+        return given.certificate.root, given
     if root is not None and not _ROOT.fullmatch(root):
         raise click.UsageError("a root is 64 hex digits.")
-    return None if root is None else root.lower()
+    return None if root is None else root.lower(), None
 
 
 def _wire(file: str, checked: Checked) -> dict[str, Any]:

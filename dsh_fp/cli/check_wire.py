@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, Final
 
 import attrs
@@ -18,10 +18,10 @@ from dsh_fp.cli.page import Page, scalar
 from dsh_fp.cli.safe import one_line
 from dsh_fp.core.events import Event
 from dsh_fp.core.json_paths import Difference
-from dsh_fp.core.lossless import AnyJson, to_text
+from dsh_fp.core.lossless import AnyJson, JsonArray, JsonObject, to_text
 from dsh_fp.core.rejection import Code, Rejection, file_unreadable
 from dsh_fp.storage.jsonl import LogFile
-from dsh_fp.wire.captures import Place, Skipped, read_captures
+from dsh_fp.wire.captures import Capture, Captured, Place, Skipped, read_captures
 from dsh_fp.wire.chat_completions import adapter_options
 from dsh_fp.wire.expected import INSTRUCTION, SYSTEM_TEXT, Expected, expected_requests
 from dsh_fp.wire.matching import Matched, Verdict, match_captures
@@ -37,6 +37,11 @@ _SHOWN_OF_VALUE: Final = 120  # and in text
 _SHOWN_BEFORE: Final = 30
 _LARGEST_SYSTEM: Final = 2**24
 _STYLES: Final = {"equal": "good", "differs": "bad", "unreadable": "bad"}
+# Of a compaction: told in its row. Options are told once for all rows.
+_TEXTS: Final = frozenset({SYSTEM_TEXT, INSTRUCTION})
+# Keys of bodies that a neutral request does not have.
+_OF_APIS: Final = frozenset({"stream", "max_tokens", "max_completion_tokens"})
+NEUTRAL: Final = "this is the neutral form (request --text); try request --as chat"
 HEAD: Final = ("#", "verdict", "session", "turn", "step", "seq", "")
 
 
@@ -91,7 +96,8 @@ class _Log:
 @click.option(
     "--tool-updates",
     type=click.Choice(TOOL_UPDATES),
-    help="Which changes of tools the route is told; else as most bodies for a model have it.",
+    help="Which tool changes the Messages API was sent. "
+    "Default: what fits most captured bodies of a model.",
 )
 @click.option("show_all", "--all", is_flag=True, help="Tell every verdict, however many.")
 @common_options
@@ -125,10 +131,12 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     asked = {REASONING: reasoning_content, UPDATES: tool_updates}
     given |= {name: value for name, value in asked.items() if value is not None}
     logs = _logs(answer, log)
-    captures = read_captures(*_source(answer, capture))
+    neutral: set[Place] = set()
+    captures = _watched(read_captures(*_source(answer, capture)), neutral)
     ids = [one.opened.header.id for one in logs if isinstance(one.opened, LogFile)]
     matched = match_captures(_expected(logs), captures, given, session_ids=ids)
     _refuse_unreadable(answer, matched)
+    matched = _noted(matched, neutral)
     holds = matched.verdicts and matched.equal == len(matched.verdicts)
     if as_json:
         tally = Counter(verdict.verdict for verdict in matched.verdicts)
@@ -211,6 +219,42 @@ def _source(answer: Answer, capture: str) -> tuple[str | IO[bytes]]:
         fault = file_unreadable(STDIN, "standard input is closed")
         answer.refuse(complaint_of("the capture cannot be read", fault), exit_of(fault))
     return (sys.stdin.buffer,)
+
+
+def _watched(captures: Iterable[Captured], neutral: set[Place]) -> Iterator[Captured]:
+    """The captures one by one; the places of bodies in the neutral form are put down."""
+    for captured in captures:
+        body = captured.body if isinstance(captured, Capture) else None
+        if body is not None and _is_neutral(body):
+            neutral.add(captured.place)
+        yield captured
+
+
+def _is_neutral(body: JsonObject) -> bool:
+    """Whether a body is what `request --text` prints: no API's, all contents lists of blocks."""
+    messages = body.get("messages")
+    return (
+        not body.keys() & _OF_APIS
+        and isinstance(messages, JsonArray)
+        and len(messages) > 0
+        and all(
+            isinstance(message, JsonObject) and isinstance(message.get("content"), JsonArray)
+            for message in messages
+        )
+    )
+
+
+def _noted(matched: Matched, neutral: set[Place]) -> Matched:
+    """The same verdicts, those that are not equal with a note where the body is neutral."""
+    if not neutral:
+        return matched
+    verdicts = tuple(
+        attrs.evolve(one, note=f"{one.note}; {NEUTRAL}" if one.note else NEUTRAL)
+        if one.place in neutral and one.verdict != "equal"
+        else one
+        for one in matched.verdicts
+    )
+    return attrs.evolve(matched, verdicts=verdicts)
 
 
 def _refuse_unreadable(answer: Answer, matched: Matched) -> None:
@@ -313,6 +357,12 @@ def _print(answer: Answer, logs: list[_Log], matched: Matched, *, show_all: bool
     if shown:
         page.line()
         page.table(HEAD, [_cells(one) for one in shown], left=(1, 2, 6))
+        taken = dict.fromkeys(
+            name for one in shown for name in one.taken_from_body if name not in _TEXTS
+        )
+        if taken:
+            page.line()
+            page.wrapped(f"{', '.join(taken)} as in the body", 0, "dim")
     if len(shown) < total:
         page.line(f"... and {total - len(shown):,} more; --all lists them", "dim")
     differing = [one for one in verdicts if one.verdict in ("differs", "unreadable")]
@@ -340,10 +390,10 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
     expected = verdict.expected
     word = "equal, again" if verdict.repeat and verdict.verdict == "equal" else verdict.verdict
     if expected is None:
-        return (f"{verdict.index:,}", word, "-", "-", "-", "-", _remark(verdict))
+        return (f"{verdict.index + 1:,}", word, "-", "-", "-", "-", _remark(verdict))
     step = scalar(expected.step, 12) if expected.purpose is None else "-"
     return (
-        f"{verdict.index:,}",
+        f"{verdict.index + 1:,}",
         word,
         one_line(expected.session_id, 40),
         scalar(expected.turn, 12),
@@ -363,8 +413,9 @@ def _remark(verdict: Verdict) -> str:
         parts.append(one_line(verdict.path, 120))
     if verdict.fault is not None:
         parts.append(verdict.fault.code.value)
-    if verdict.taken_from_body:
-        parts.append(f"{', '.join(verdict.taken_from_body)} as in the body")
+    texts = [name for name in verdict.taken_from_body if name in _TEXTS]
+    if texts:
+        parts.append(f"{', '.join(texts)} as in the body")
     if verdict.out_of_order:
         parts.append("out of order")
     if verdict.note is not None and verdict.verdict != "differs":
@@ -375,7 +426,7 @@ def _remark(verdict: Verdict) -> str:
 def _tell_verdict(page: Page, verdict: Verdict) -> None:
     """One capture that is not equal, in full."""
     place, difference = _place(verdict.place), verdict.difference
-    label = page.out.paint(f"{verdict.index:,} {verdict.verdict}", _STYLES.get(verdict.verdict))
+    label = page.out.paint(f"{verdict.index + 1:,} {verdict.verdict}", _STYLES.get(verdict.verdict))
     page.line(f"{label}  {place}")
     if verdict.fault is not None:
         why = f"{verdict.fault.code.value}: {verdict.fault.message}"

@@ -26,7 +26,7 @@ from dsh_fp.cli.safe import one_line
 from dsh_fp.core.changes import RequestDifference
 from dsh_fp.core.differences import diff_requests
 from dsh_fp.core.origins import SessionOrigins
-from dsh_fp.core.requests import PastRequest
+from dsh_fp.core.requests import PastRequest, past_requests
 from dsh_fp.core.session_differences import (
     EventDifference,
     RequestPair,
@@ -68,6 +68,9 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     if len(others) == 2:  # noqa: PLR2004  # the two steps
         if step is not None or ignore_call_ids:
             raise click.UsageError("--request and --ignore-call-ids are for two logs.")
+        if not _STEP.fullmatch(others[0]) and _STEP.fullmatch(others[1]):
+            how = f"say diff A B --request {others[1]}"
+            raise click.UsageError(f"two logs and a step: {how}.")
         steps = [_parsed(each) for each in others]
         opened = answer.open(log)
         pasts = [find_step(answer, opened, *each) for each in steps]
@@ -84,7 +87,7 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     if wanted is not None:
         pasts = [find_step(answer, opened, *wanted) for opened in both]
         return _Found(answer, both, pasts).answer_requests(full=full)
-    return _answer_sessions(answer, both, full=full)
+    return _answer_sessions(answer, both, full=full, named=not ignore_call_ids)
 
 
 def _calls_numbered(opened: LogFile) -> LogFile:
@@ -157,14 +160,19 @@ def _print_pair(
     old: PastRequest,
     new: PastRequest,
     found: RequestDifference,
+    *,
+    more: bool = False,
 ) -> None:
     for sign, opened, past in (("---", logs[0], old), ("+++", logs[1], new)):
         name = one_line(opened.header.id, 80)
         page.line(f'{sign} {step_text(past)} of session "{name}"', "bold")
-    print_requests(page, found, old.request.unwrap(), new.request.unwrap())
+    print_requests(page, found, old.request.unwrap(), new.request.unwrap(), more=more)
 
 
-def _answer_sessions(answer: Answer, logs: tuple[LogFile, LogFile], *, full: bool) -> int:
+def _answer_sessions(
+    answer: Answer, logs: tuple[LogFile, LogFile], *, full: bool, named: bool
+) -> int:
+    """The difference between two logs; `named` tells that call ids are what they were."""
     found = diff_sessions(logs[0].session, logs[1].session)
     if answer.as_json:
         answer.document(
@@ -187,7 +195,7 @@ def _answer_sessions(answer: Answer, logs: tuple[LogFile, LogFile], *, full: boo
             ),
         )
     else:
-        _print_sessions(Page(answer.out, full=full), logs, found)
+        _print_sessions(Page(answer.out, full=full), logs, found, named=named)
         for opened in logs:
             answer.mention_torn_tail(opened)
     return Exit.HOLDS if found.equal else Exit.FINDING
@@ -210,7 +218,28 @@ def _wire_of_pair(pair: RequestPair) -> dict[str, Any]:
     return {**sides, "equal": pair.equal}
 
 
-def _print_sessions(page: Page, logs: tuple[LogFile, LogFile], found: SessionDifference) -> None:
+def _same_but_for_call_ids(
+    logs: tuple[LogFile, LogFile], found: SessionDifference
+) -> set[tuple[int, int]]:
+    """The pairs of requests, by the seqs of their steps, that differ in call ids alone."""
+    ours, theirs = (past_requests(calls_numbered(opened.session)) for opened in logs)
+    same = {
+        (old.seq, new.seq)
+        for old, new in zip(ours, theirs, strict=False)
+        if old.digests is not None and old.digests == new.digests
+    }
+    first, difference = found.first_pair, found.first_request
+    if first is not None and difference is not None and difference.only_call_ids:
+        assert first.old is not None  # or it would not be compared
+        assert first.new is not None
+        # Within one request the ids may pair up, though earlier ones of the log do not.
+        same.add((first.old.seq, first.new.seq))
+    return same
+
+
+def _print_sessions(
+    page: Page, logs: tuple[LogFile, LogFile], found: SessionDifference, *, named: bool
+) -> None:
     for sign, opened in zip(("---", "+++"), logs, strict=True):
         name = one_line(opened.header.id, 80)
         events = count(len(opened.session), "event")
@@ -222,20 +251,20 @@ def _print_sessions(page: Page, logs: tuple[LogFile, LogFile], found: SessionDif
     page.wrapped(f"requests: {_counts_text(found)}", 0)
     different = [pair for pair in found.pairs if pair.equal is False]
     shown = different if page.full else different[:_PAIRS_SHOWN]
+    same = _same_but_for_call_ids(logs, found) if named and shown else set()
     for pair in shown:
         assert pair.old is not None  # or it would not be compared
         assert pair.new is not None
         both = dict.fromkeys((step_text(pair.old), step_text(pair.new)))
-        page.line(f"  differs: {' and '.join(both)}", "dim")
+        only = ", only call ids" if (pair.old.seq, pair.new.seq) in same else ""
+        page.line(f"  differs: {' and '.join(both)}{only}", "dim")
     if len(shown) < len(different):
         page.line(f"  ... and {len(different) - len(shown):,} more; --full shows them", "dim")
     first, difference = found.first_pair, found.first_request
     if first is None or difference is None or first.old is None or first.new is None:
         return
     page.line()
-    _print_pair(page, logs, first.old, first.new, difference)
-    if difference.only_call_ids:
-        page.line("--ignore-call-ids goes on to what differs besides them", "dim")
+    _print_pair(page, logs, first.old, first.new, difference, more=named)
 
 
 def _event_text(found: EventDifference) -> str:
@@ -244,10 +273,16 @@ def _event_text(found: EventDifference) -> str:
         return f"the old one ends, the new one goes on with {new}"
     if found.new is None:
         return f"the new one ends, the old one goes on with {old}"
-    where = "" if found.first is None else f", at {difference_text(found.first)}"
+    first = found.first
+    by_type = first is None or first.steps == ("type",)  # which the names tell
+    where = "" if first is None or by_type else f", at {difference_text(first)}"
     if found.old == found.new:
-        return f"differs first in {old} of both{where}"
-    return f"differs first in {old} and {new}{where}"
+        return f"first at {old} of both{where}"
+    if found.old.seq != found.new.seq:
+        return f"first at {old} in the old log, {new} in the new one{where}"
+    seq = found.old.seq
+    ours, theirs = (each.removeprefix(f"event {seq}").strip() for each in (old, new))
+    return f"first at event {seq}, which is {ours} in the old log, {theirs} in the new one{where}"
 
 
 def _counts_text(found: SessionDifference) -> str:

@@ -155,16 +155,25 @@ def difference_text(found: Difference) -> str:
 
 
 def print_requests(
-    page: Page, found: RequestDifference, old: Mapping[str, AnyJson], new: Mapping[str, AnyJson]
+    page: Page,
+    found: RequestDifference,
+    old: Mapping[str, AnyJson],
+    new: Mapping[str, AnyJson],
+    *,
+    more: bool = False,
 ) -> None:
-    """The difference between two requests, given both."""
+    """The difference between two requests, given both.
+
+    `more` says that there may be more behind what differs in call ids alone.
+    """
     if found.first is None:
         page.line("the requests are equal", "good")
         return
     behind = _behind_text(found.first_behind)
     page.wrapped(f"first at {difference_text(found.first)}{behind}", 0)
     if found.only_call_ids:
-        page.line("only the spelling of call ids differs", "warn")
+        goes_on = "only call ids differ here; --ignore-call-ids goes on"
+        page.line(goes_on if more else "only call ids differ", "warn")
     for change in found.parts:
         page.line()
         page.wrapped(f"{scalar(change.part, 40)}{_behind_text(change.behind)}", 0, "bold")

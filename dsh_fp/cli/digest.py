@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 import click
 
-from dsh_fp.cli.answer import Answer, common_options, count, full_option, log_name, open_log
+from dsh_fp.cli.answer import Answer, common_options, count, log_name, open_log
 from dsh_fp.cli.exits import Exit, gravest
 from dsh_fp.cli.faults import complaint_of, exit_of, tell, wire_of
 from dsh_fp.cli.page import Page, scalar
@@ -54,7 +54,7 @@ def _row_wire(past: PastRequest) -> dict[str, Any]:
 
 @click.command("digest")
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True)
-@full_option
+@click.option("--full", is_flag=True, help="Print whole digests.")
 @common_options
 def command(logs: tuple[str, ...], full: bool, as_json: bool, color: str) -> int:
     """Print fingerprints of each LOG: of its content, and of every request it sent.

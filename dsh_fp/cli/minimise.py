@@ -50,15 +50,21 @@ def command(
     as_json: bool,
     color: str,
 ) -> int:
-    """Leave out of LOG all that COMMAND does not need to fail; print the log that is left.
+    """Make a log as small as it can be while a command still fails.
 
     COMMAND is run as for bisect, with the path of a file that holds a candidate: in the place of
     each {} in its arguments, or behind them. It exits with 0 for a log that is good, 125 for one
     that it cannot judge, any other code up to 127 for one that shows the failure; 128 and above
-    ends the search. No shell is involved. Each candidate is an accepted log whose turns, steps
-    and references are sound.
+    ends the search. Each candidate is an accepted log whose turns, steps and references are sound.
 
-    The log goes to standard output, or to the FILE of -o, which must not be there yet.
+    No shell is involved unless COMMAND is one. With sh -c write {} in the script, or
+    "$DSH_FP_LOG"; "$1" needs one more word behind it. What must a log have to hold a word?
+
+        dsh-fp minimise LOG -o SMALL -- sh -c '! grep -q roquette {}'
+
+    The log goes to standard output, or to the FILE of -o, which must not be there yet. Exit
+    codes: 0 it was found, or the least one within --max-calls, 1 the whole log does not fail,
+    2 COMMAND gave up or could not be started, FILE is there, or usage, 3 unreadable.
     """
     answer = Answer("minimise", as_json=as_json, color=color)
     if output is not None:

@@ -88,8 +88,8 @@ def _extension(answer: Answer, log: str, old: str) -> ConsistencyProof:
     earlier = compare_certificate(opened.session.prefix(size), given.certificate)
     if not earlier.holds:
         first = earlier.mismatches[0]
-        where = "" if first.seq is None else f" (seq {first.seq})"
-        why = f"{log} does not extend what {old} certifies: {first.part}{where}: {first.message}"
+        where = f"request (seq {first.seq}): " if first.part == "request" else ""
+        why = f"{log} does not extend what {old} certifies: {where}{first.message}"
         now = f"dsh-fp verify {log} --certificate {old} says more."
         asked = usage_complaint("NO_EXTENSION", one_line(why, 600), one_line(now, 600))
         answer.refuse(asked, Exit.FINDING)

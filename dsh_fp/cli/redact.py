@@ -6,6 +6,7 @@ What was secret is never printed, in no answer and no error: places, kinds and c
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ from typing import Any, Final, NoReturn
 import click
 from returns.result import Failure
 
-from dsh_fp.cli.answer import Answer, common_options, count, log_argument, log_name, open_log
+from dsh_fp.cli.answer import Answer, common_options, count, log_name, open_log
 from dsh_fp.cli.exits import Exit
 from dsh_fp.cli.faults import complaint_of, exit_of, place_of, usage_complaint
 from dsh_fp.cli.files import content_of, see_apart
@@ -26,7 +27,7 @@ from dsh_fp.core.redaction.marking import Left, Replaced
 from dsh_fp.core.redaction.path_patterns import parse_path
 from dsh_fp.core.redaction.redacting import ChangedRequest, PathRule, Redaction, Rule, Values
 from dsh_fp.core.redaction.redacting import redact as redact_session
-from dsh_fp.core.rejection import Rejection, storage_failed
+from dsh_fp.core.rejection import Code, Rejection, storage_failed
 from dsh_fp.storage.files import Files, publish, sync_folder
 from dsh_fp.storage.jsonl import LogFile, encode_log
 
@@ -34,10 +35,11 @@ NONE: Final = "none"
 _SHOWN: Final = 20
 _SUGGESTED: Final = 5
 _LABEL: Final = 12
+_WORDS: Final = re.compile(r"[a-z]{1,20}(-[a-z]{1,20}){0,4}")
 
 
 @click.command("redact")
-@log_argument
+@click.argument("log", metavar="LOG", required=False)
 @click.option("-o", "--output", "target", metavar="OUT", help="Write the copy to a new file.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would be replaced.")
 @click.option(
@@ -68,16 +70,18 @@ _LABEL: Final = 12
     multiple=True,
     help="The secrets in FILE: one a line, or a JSON array of texts; - for standard input.",
 )
+@click.option("list_rules", "--list-rules", is_flag=True, help="List the formats of keys; no LOG.")
 @click.option("show_all", "--all", is_flag=True, help="List every place, however many.")
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name
-    log: str,
+    log: str | None,
     target: str | None,
     dry_run: bool,
     names: tuple[str, ...],
     patterns: tuple[str, ...],
     paths: tuple[str, ...],
     values: tuple[str, ...],
+    list_rules: bool,
     show_all: bool,
     as_json: bool,
     color: str,
@@ -86,10 +90,17 @@ def command(  # noqa: PLR0917  # click passes each option by its name
 
     Keys of several hundred known formats are looked for, unless --rule says otherwise; every
     other option adds secrets. A secret is replaced wherever it stands, streamed pieces
-    and JSON text inside strings included, each time by the same mark. Events, seqs, times,
-    references and turns stay. The exit code is 1 when a secret is left in a place that cannot
-    be changed, such as a session's id; nothing can prove that there was no other.
+    and JSON text inside strings included, each time by the same mark. "Kale" and "kale" are two
+    values: name both. Events, seqs, times, references and turns stay. The exit code is 1 when a
+    secret is left in a place that cannot be changed, such as a session's id; nothing can prove
+    that there was no other.
     """
+    if list_rules:
+        if log or target or dry_run or names or patterns or paths or values:
+            raise click.UsageError("--list-rules goes alone, or with --json.")
+        return _list(Answer("redact", as_json=as_json, color=color))
+    if log is None:
+        raise click.UsageError("Missing argument 'LOG'.")
     if (target is None) != dry_run:
         raise click.UsageError("redact takes either -o OUT or --dry-run.")
     if log == "-" and "-" in values:
@@ -194,15 +205,55 @@ def _detectors(answer: Answer, names: Sequence[str], patterns: Sequence[str]) ->
         if wanted or NONE not in names:
             found = key_formats(wanted)
             if isinstance(found, Failure):
-                near = [one for name in wanted for one in _near(name, key_format_names())]
-                advice = f"Near it: {', '.join(near)}." if near else None
-                _refuse_rule(answer, "--rule", found.failure(), advice)
+                _refuse_name(answer, names, key_format_names())
             rules.append(found.unwrap())
     except ImportError as missing:
-        why, _, how = str(missing).partition(": ")
-        todo = f"Install them: {how} (or use --rule none, with --path and --values alone)"
-        answer.refuse(usage_complaint("EXTRA_MISSING", why, todo), Exit.USAGE)
+        _refuse_missing(answer, missing, " (or use --rule none, with --path and --values alone)")
     return rules
+
+
+def _list(answer: Answer) -> int:
+    """Print the names that --rule takes."""
+    from dsh_fp.detecting import key_format_names
+
+    try:
+        known = key_format_names()
+    except ImportError as missing:
+        _refuse_missing(answer, missing)
+    if answer.as_json:
+        answer.document(rules=list(known), exit_code=int(Exit.HOLDS))
+        return Exit.HOLDS
+    for name in known:
+        answer.out.line(one_line(name))
+    return Exit.HOLDS
+
+
+def _refuse_missing(answer: Answer, missing: ImportError, other: str = "") -> NoReturn:
+    why, _, how = str(missing).partition(": ")
+    refusal = usage_complaint("EXTRA_MISSING", why, f"Install them: {how}{other}")
+    answer.refuse(refusal, Exit.USAGE)
+
+
+def _refuse_name(answer: Answer, names: Sequence[str], known: Sequence[str]) -> NoReturn:
+    """End with the first name of no format, quoted only where it is made of words alone.
+
+    Someone may have given a key in its place, and few keys are without a digit or a capital.
+    """
+    from dsh_fp.detecting import key_formats
+
+    number, name = next(
+        (number, name)
+        for number, name in enumerate(names, start=1)
+        if name != NONE and isinstance(key_formats([name]), Failure)
+    )
+    told = f"{name!r}" if _WORDS.fullmatch(name) else f"number {number}"
+    near = _near(name, known)
+    refusal = usage_complaint(
+        Code.RULE_INVALID.value,
+        f"--rule: {told} is no known format; dsh-fp redact --list-rules lists them",
+        f"Near it: {', '.join(near)}." if near else "Take one of those, or --pattern.",
+    )
+    answer.refuse(refusal, Exit.USAGE)
 
 
 def _near(name: str, known: Sequence[str]) -> list[str]:
@@ -338,10 +389,11 @@ def _print(page: Page, name: str, redaction: Redaction, target: str | None) -> N
         changed = count(len(redaction.requests), "request")
         _labelled(page, "requests", f"{changed} not as sent any more, at seq {seqs}")
     for one in redaction.left if page.full else redaction.left[:_SHOWN]:
-        where = "key " if one.in_key else ""
-        _labelled(page, "left", f"{_seq(one.seq)} {where}{one_line(one.path)}: {one.kind}")
+        _labelled(page, "left", _left(one))
     if not page.full and len(redaction.left) > _SHOWN:
         _labelled(page, "left", f"and {len(redaction.left) - _SHOWN:,} more; --all lists them")
+    if redaction.left:
+        _labelled(page, "now", "do not give the copy away yet")
     if not redaction.replaced:
         return
     shown = redaction.replaced if page.full else redaction.replaced[:_SHOWN]
@@ -351,6 +403,13 @@ def _print(page: Page, name: str, redaction: Redaction, target: str | None) -> N
     if len(shown) < len(redaction.replaced):
         rest = len(redaction.replaced) - len(shown)
         page.line(f"... and {rest:,} more; --all lists them", "dim")
+
+
+def _left(one: Left) -> str:
+    if one.seq is None and one.path == "$.id" and not one.in_key:
+        return f"the session's id holds a secret ({one.kind}); it cannot be replaced"
+    where = "key " if one.in_key else ""
+    return f"{_seq(one.seq)} {where}{one_line(one.path)}: {one.kind}"
 
 
 def _cells(one: Replaced) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ OPTIONS_NOT_LOGGED = "$: thinking and reasoning_effort are options of the adapte
     "--as",
     "provider",
     type=click.Choice(["openai", "anthropic", "chat", "messages"]),
-    help="Print it as a body that this API takes; what has no place there goes to standard error. "
-    "chat, messages: as the log's own adapter sent it, by chat completions or the Messages API.",
+    help="openai, anthropic: a body to send again. chat, messages: the body the original program "
+    "sent. What has no place there goes to standard error.",
 )
 @click.option(
     "--max-tokens",

@@ -12,8 +12,12 @@ from dsh_fp.cli.safe import padded
 from dsh_fp.cli.schemas import SUBJECTS, schema_of
 
 
+def _completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in SUBJECTS if name.startswith(incomplete)]
+
+
 @click.command("schema")
-@click.argument("subject", metavar="[COMMAND]", required=False, type=click.Choice(list(SUBJECTS)))
+@click.argument("subject", metavar="[COMMAND]", required=False, shell_complete=_completed)
 @common_options
 def command(subject: str | None, as_json: bool, color: str) -> int:
     """Print the JSON Schema of what COMMAND prints with --json; without COMMAND, list them.
@@ -21,6 +25,8 @@ def command(subject: str | None, as_json: bool, color: str) -> int:
     The schema is a document of its own (draft 2020-12) and exact: it names every key that this
     release writes. With --json it is one key of the usual document.
     """
+    if subject is not None and subject not in SUBJECTS:
+        raise click.UsageError(f"there is no schema {subject!r}; `dsh-fp schema` lists them.")
     answer = Answer("schema", as_json=as_json, color=color)
     if subject is not None:
         made = schema_of(subject)

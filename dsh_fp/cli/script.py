@@ -51,7 +51,7 @@ _LEFT: Final = (3, 8, 9)
 @click.option(
     "--endings",
     metavar="FILE",
-    help="JSON lines that say how calls ended of which the log does not.",
+    help="A file saying how calls ended where the log does not.",
 )
 @click.option("--chunks", is_flag=True, help="Put each call's chunks into the JSON document.")
 @click.option("--full", is_flag=True, help="Print each answer below the table, nothing folded.")

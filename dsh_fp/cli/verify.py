@@ -84,7 +84,12 @@ def turns_of(opened: LogFile) -> int:
 @click.option(
     "--certificate", metavar="C", help="Say whether the one LOG is what this file certifies."
 )
-@click.option("--public-key", "key", metavar="K", help="C must be signed by the owner of this key.")
+@click.option(
+    "--public-key",
+    "key",
+    metavar="K",
+    help="Public key file (PEM or OpenSSH) that must have signed the certificate.",
+)
 @click.option("--signature", metavar="S", help="The signature of C, when it is not C.sig.")
 @common_options
 def command(  # noqa: PLR0917  # click passes each option by its name

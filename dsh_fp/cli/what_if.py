@@ -20,7 +20,16 @@ from dsh_fp.core.events import ENVELOPE, is_seq
 from dsh_fp.core.lossless import AnyJson, JsonObject, json_equal, parse
 from dsh_fp.core.rejection import Rejection, file_unreadable, storage_failed
 from dsh_fp.core.session import Session
-from dsh_fp.core.what_if import Drop, Edit, Insert, Replace, RequestChange, WhatIf, what_if
+from dsh_fp.core.what_if import (
+    Drop,
+    Edit,
+    Insert,
+    LostPair,
+    Replace,
+    RequestChange,
+    WhatIf,
+    what_if,
+)
 from dsh_fp.storage.files import Files, publish, sync_folder
 from dsh_fp.storage.jsonl import LogFile, encode_log
 
@@ -77,7 +86,7 @@ def command(  # noqa: PLR0917  # click passes each option by its name
     as_json: bool,
     color: str,
 ) -> int:
-    """Say which requests would have been others, had some events been others.
+    """Say which requests would change if some events were dropped, replaced or inserted.
 
     Each option may be given several times. All seqs are those of LOG as it is. Later events are
     renumbered, and what they cite and replace is carried along. The exit code is 0 when every
@@ -268,6 +277,18 @@ def change_wire(change: RequestChange) -> dict[str, Any]:
     }
 
 
+def pair_wire(lost: LostPair) -> dict[str, Any]:
+    """A call without a result, or a result without a call, as JSON."""
+    return {
+        "lacks": lost.lacks,
+        "call_id": lost.call_id,
+        "place": lost.place,
+        "seq": lost.seq,
+        "old_seq": lost.old_seq,
+        "partner": lost.partner,
+    }
+
+
 def document_of(opened: LogFile, told: WhatIf) -> dict[str, Any]:
     """The answer as JSON."""
     session = told.session
@@ -281,6 +302,7 @@ def document_of(opened: LogFile, told: WhatIf) -> dict[str, Any]:
         "events_after": None if session is None else len(session),
         "requests": [change_wire(change) for change in told.requests],
         "breaches": [wire_of(breach) for breach in told.breaches],
+        "pairing": [pair_wire(lost) for lost in told.pairing],
     }
 
 
@@ -301,6 +323,7 @@ def _print(page: Page, opened: LogFile, told: WhatIf, written: str | None) -> No
     tally = [f"{kinds.count(kind):,} {word}" for kind, word in _WORDS if kind in kinds]
     _labelled(page, "requests", ", ".join(tally) or "all as they were")
     _print_breaches(page, told)
+    _print_pairing(page, told)
     if written is not None:
         _labelled(page, "written", one_line(written))
     if told.requests:
@@ -322,6 +345,36 @@ def _print_breaches(page: Page, told: WhatIf) -> None:
     if len(breaches) < len(told.breaches):
         more = len(told.breaches) - len(breaches)
         _labelled(page, "", f"and {more:,} more; --all lists them")
+
+
+def _print_pairing(page: Page, told: WhatIf) -> None:
+    pairing = told.pairing if page.full else told.pairing[:_MOST_SHOWN_EDITS]
+    for lost in pairing:
+        _labelled(page, "pairing", _pair_text(told, lost))
+    if len(pairing) < len(told.pairing):
+        more = len(told.pairing) - len(pairing)
+        _labelled(page, "", f"and {more:,} more; --all lists them")
+
+
+def _pair_text(told: WhatIf, lost: LostPair) -> str:
+    """What stands alone, and what was done to the other half, or to itself."""
+    replaced = {edit.seq for edit in told.edits if isinstance(edit, Replace)}
+    where = " in force" if lost.place == "surface" else ""
+    name, partner = one_line(lost.call_id, 80), lost.partner
+    if lost.lacks == "call":
+        name = f"the result of {name}"
+    if partner is None:
+        done = "inserted" if lost.old_seq is None else "replaced"
+        known = lost.old_seq is None or lost.old_seq in replaced
+        at = lost.seq if lost.old_seq is None else lost.old_seq
+        by = f" (event {at}{' of the edited log' * (lost.old_seq is None)} {done})"
+        return f"{name} has no {lost.lacks}{where}{by if known else ''}"
+    done = ""
+    if told.new_seq(partner) is None:
+        done = f" (event {partner} dropped)"
+    elif partner in replaced:
+        done = f" (event {partner} replaced)"
+    return f"{name} has no {lost.lacks}{where} any more{done}"
 
 
 def _labelled(page: Page, label: str, text: str) -> None:

@@ -59,7 +59,7 @@ from dsh_fp.core.merkle import (
     is_consistent,
     root_from_path,
 )
-from dsh_fp.core.rejection import Rejection, proof_invalid
+from dsh_fp.core.rejection import Rejection, other_root, printable, proof_invalid
 from dsh_fp.core.session import Session
 
 FORMAT: Final = "dsh_fp proof"
@@ -67,8 +67,6 @@ Path: TypeAlias = tuple[str, ...]
 _HEAD: Final = ("format", "version", "rules", "kind")
 _INCLUSION: Final = (*_HEAD, "root", "session", "events", "requests", "index", "path", "step")
 _CONSISTENCY: Final = (*_HEAD, "session", "old", "new", "path")
-_LONGEST_PATH: Final = 2 * 64
-"""More nodes than any tree of at most 2**53 leaves asks for."""
 
 
 @attrs.frozen
@@ -258,9 +256,9 @@ def check_proof(
     `proof` is a text, a JSON value, or a proof as `prove_request` makes it. `root` is the root
     that the log is known by, `old_root` that of the earlier log: both in lower-case hex.
 
-    Errors:  of a text those of JSON; PROOF_INVALID, whose reason is `shape`, `unsupported`,
-             `inconsistent`, `false` when the proof does not lead to its root, or `other-root`
-             when it is about another log.
+    Errors:  of a text those of JSON; PROOF_INVALID, whose reason is `shape` or `unsupported`
+             for what is no proof, `inconsistent` or `false` for one that does not hold;
+             OTHER_ROOT for one that holds, but for another root than the given one.
     Law:     proofs_hold_for_their_request_alone, extensions_are_proved_and_nothing_else.
     """
     for given in (root, old_root):
@@ -280,9 +278,11 @@ def _checked(wire: object, root: str | None, old_root: str | None) -> Result[Che
             _check_inclusion(made)
         else:
             _check_consistency(made)
-        _check_given(made, root, old_root)
     except Unfit as odd:
         return Failure(proof_invalid(odd.what, odd.path, reason=odd.reason))
+    other = _other_root(made, root, old_root)
+    if other is not None:
+        return Failure(other_root(other))
     return Success(Checked(made, root is not None, old_root is not None))
 
 
@@ -342,8 +342,6 @@ def _head_at(value: AnyJson, path: str) -> Head:
 
 def _path_at(value: AnyJson) -> Path:
     nodes = array(value, "$.path")
-    if len(nodes) > _LONGEST_PATH:
-        raise Unfit("it is longer than any tree is high", "$.path")
     return tuple(hash_at(node, f"$.path[{place}]") for place, node in enumerate(nodes))
 
 
@@ -386,16 +384,14 @@ def _check_sizes(events: Tree, requests: Tree, path: str) -> None:
         raise Unfit("there are more requests than events", f"{path}.requests.size", "false")
 
 
-def _check_given(proof: Proof, root: str | None, old_root: str | None) -> None:
+def _other_root(proof: Proof, root: str | None, old_root: str | None) -> str | None:
+    """For which other root a proof holds than for a given one; None when there is none."""
     if root is not None and proof.root != root:
-        raise Unfit(f"it holds for the root {proof.root}, not for the given one", None, _OTHER)
+        return f"holds for another root: {proof.root}, given was {printable(root, 64)}"
     if old_root is None:
-        return
+        return None
     if isinstance(proof, InclusionProof):
-        raise Unfit("a proof of inclusion has no old root", None, _OTHER)
+        return "holds, but a proof of a request has no old root"
     if proof.old.root != old_root:
-        what = f"its old root is {proof.old.root}, not the given one"
-        raise Unfit(what, None, _OTHER)
-
-
-_OTHER: Final = "other-root"
+        return f"holds for another old root: {proof.old.root}, given was {printable(old_root, 64)}"
+    return None

@@ -107,6 +107,7 @@ class Code(enum.StrEnum):
     # certificates, proofs and signatures
     CERTIFICATE_INVALID = "CERTIFICATE_INVALID"
     PROOF_INVALID = "PROOF_INVALID"
+    OTHER_ROOT = "OTHER_ROOT"
     KEY_UNUSABLE = "KEY_UNUSABLE"
     SIGNATURE_INVALID = "SIGNATURE_INVALID"
     # captured requests
@@ -199,7 +200,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "EDIT_INVALID": "Name events by the seqs of the log as it was, each in one edit at most.",
     "NOTHING_LEFT_TO_REPLACE": "Drop the replacement too, or keep one of the nodes it replaces.",
     "RULE_INVALID": "Mend the rule; nothing was redacted or written.",
-    "REDACTION_UNSOUND": "Nothing was written. Use a narrower rule; this log may be worth a report.",
+    "REDACTION_UNSOUND": "Nothing was written: use a narrower rule, and report this log.",
     "CONVERSION_REFUSED": "Nothing was written, and the log stays readable as it is.",
     "FILE_UNREADABLE": "Check the path and its permissions.",
     "LOG_HEADER_INVALID": "The first line must be a session header; is this a session log?",
@@ -216,6 +217,7 @@ _ADVISED_BY_NAME: Final[Mapping[str, str]] = {
     "NOT_STORABLE": "Nothing was written; store it as JSONL, which holds every session.",
     "CERTIFICATE_INVALID": "It certifies nothing: get a whole one from whoever made it.",
     "PROOF_INVALID": "It proves nothing: have it made again from the log and the root in question.",
+    "OTHER_ROOT": "Is it the right root? That of the later log is `root`, the earlier `old_root`.",
     "KEY_UNUSABLE": "Give an ed25519 key without a passphrase, in PEM or OpenSSH form.",
     "SIGNATURE_INVALID": "Trust neither until you have both, and the key, from who signed.",
     "CAPTURE_INVALID": "Give JSON lines, a HAR file, or one body a file, as it was sent.",
@@ -693,7 +695,7 @@ def replay_no_session(sessions: int) -> Rejection:
 
 
 def replay_diverged(
-    call: str, seq: int, path: str, message: int | None, event: int | None, event_type: str
+    call: str, seq: int, path: str, *, message: int | None, event: int | None, event_type: str
 ) -> Rejection:
     what = "is not the recorded one"
     if event is not None:
@@ -934,6 +936,10 @@ def proof_invalid(what: str, path: str | None = None, *, reason: str) -> Rejecti
     return Rejection(
         Code.PROOF_INVALID, f"no proof: {what}", path=path, facts=(("reason", reason),)
     )
+
+
+def other_root(what: str) -> Rejection:
+    return Rejection(Code.OTHER_ROOT, f"the proof {what}", facts=(("reason", "other-root"),))
 
 
 def key_unusable(what: str) -> Rejection:

@@ -194,7 +194,14 @@ class Divergence:
         """The fault: REPLAY_DIVERGED with the seq of the step/start, the path, and the event."""
         call, seq = self.call, self.event_seq
         kind = "" if seq is None else call.session.events[seq].type
-        return replay_diverged(call.name, call.seq, self.first.path, self.message, seq, kind)
+        return replay_diverged(
+            call.name,
+            call.seq,
+            self.first.path,
+            message=self.message,
+            event=seq,
+            event_type=kind,
+        )
 
     @property
     def report(self) -> str:

@@ -315,7 +315,9 @@ def script_of(session: Session, endings: Iterable[Ending] = ()) -> Script:
     Source:  docs/reference/replay.md.
     """
     if not isinstance(session, Session):
-        raise TypeError("script_of takes a Session; a LogFile has one as .session")
+        raise TypeError(
+            "script_of takes a Session; of a LogFile .session, of a Result first unwrap"
+        )
     ours = [e for e in endings if e.session is None or e.session == session.header.id]
     waiting: dict[tuple[int | None, int | None, int | None], list[int]] = {}
     for place, told in enumerate(ours):

@@ -122,11 +122,11 @@ def _event_mismatch(own: Certificate, certified: Certificate, *, intact: bool) -
     for seq in range(min(now, then)):
         at = slice(MARK_BYTES * seq, MARK_BYTES * (seq + 1))
         if own.marks[at] != certified.marks[at]:
-            return Mismatch("event", "this event is another than was certified", seq)
+            return Mismatch("event", f"event {seq} is not the certified one", seq)
     if now < then:
         what = f"the log ends too early: {_counted(then - now)} missing at its end"
         return Mismatch("event", what, now)
-    what = "an event is another than was certified, and the marks do not tell which"
+    what = "an event is not the certified one, and the marks do not tell which"
     return Mismatch("event", what)
 
 
@@ -135,7 +135,7 @@ def _request_mismatch(
 ) -> Mismatch | None:
     for now, then in zip(own, certified, strict=False):
         if now != then:
-            return _request_named(now, _how(now, then))
+            return _request_named(now, _how(now, then) + _later(own, certified))
     shared = min(len(own), len(certified))
     if len(own) > shared:
         return _request_named(own[shared], "this request was not certified")
@@ -158,7 +158,18 @@ def _how(now: CertifiedStep, then: CertifiedStep) -> str:
         was = "known" if b is not None else f"not known ({then.fault})"
         return f"this request is {said}, certified was {was}"
     halves = [half for half in ("header", "messages") if getattr(a, half) != getattr(b, half)]
+    if halves == ["messages"]:
+        return "this request has other messages"
     return f"this request has another {' and other '.join(halves) or 'digest'}"
+
+
+def _later(own: tuple[CertifiedStep, ...], certified: tuple[CertifiedStep, ...]) -> str:
+    """How many more requests differ than the first one, or stand on one side alone."""
+    differ = sum(now != then for now, then in zip(own, certified, strict=False)) - 1
+    more = differ + abs(len(own) - len(certified))
+    if more == 0:
+        return ""
+    return f", and {more} later one{' is' if more == 1 else 's are'} not as certified"
 
 
 def _claim_mismatch(held: Certificate, certified: Certificate) -> Mismatch | None:

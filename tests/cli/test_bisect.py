@@ -185,6 +185,30 @@ def test_no_shell_looks_at_the_arguments(tmp_path: Path) -> None:
     assert Path(path).name == "garden.jsonl"
 
 
+@pytest.mark.parametrize("command", ["bisect", "minimise"])
+def test_the_help_has_an_example_on_a_line_of_its_own(command: str) -> None:
+    """With the path in the place of {}, as a shell script should have it."""
+    lines = run(command, "--help").stdout.splitlines()
+
+    (example,) = [line for line in lines if line.endswith("-- sh -c '! grep -q roquette {}'")]
+    assert example.startswith(f"      dsh-fp {command} LOG")
+
+
+@pytest.mark.parametrize("place", ["{}", '"$DSH_FP_LOG"'])
+@pytest.mark.parametrize("id", ["garden", "a'b; exit 3 $(exit 3) `exit 3` (c) &"])
+def test_a_shell_script_finds_the_file(place: str, id: str, tmp_path: Path) -> None:
+    """In the place of {} and in the environment, whatever the session is called."""
+    log = Log(id)
+    for word in ("one", "two", "three"):
+        log.say(word)
+
+    process = spawn(
+        *("bisect", log.write(tmp_path), "--json", "--", "sh", "-c", f"! grep -q two {place}")
+    )
+
+    assert json.loads(process.stdout)["first_bad"]["length"] == 2
+
+
 def test_the_path_is_appended_where_no_place_is_marked(tmp_path: Path) -> None:
     """And the environment tells the same path, length and seq."""
     told = tmp_path / "told"

@@ -14,7 +14,7 @@ def test_every_request_has_a_row_and_every_break_a_line() -> None:
 
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert lines[0] == 'session "garden": 6 requests, 2 breaks'
+    assert lines[0] == 'session "garden": 6 requests, 2 changes of the prompt\'s beginning'
     assert lines[5].split() == [
         "3",
         "1",
@@ -30,7 +30,8 @@ def test_every_request_has_a_row_and_every_break_a_line() -> None:
         "148",
     ]
     assert lines[10] == "  turn 3, step 1: system from line 4: event 36 request/header-delta"
-    assert lines[11].startswith("  turn 4, step 1: replacement at messages[0].content[0].text:")
+    assert lines[11] == "  turn 3, step 1: the provider read 508 tokens, 49 predicted"
+    assert lines[12].startswith("  turn 4, step 1: replacement at messages[0].content[0].text:")
 
 
 def test_the_document_holds_it_all() -> None:
@@ -73,6 +74,31 @@ def test_a_request_that_is_not_known_is_listed_with_its_fault(tmp_path: Path) ->
     assert rows[2]["unknown_before"] == 1
 
 
+def test_a_read_far_from_the_prediction_has_a_line(tmp_path: Path) -> None:
+    """More than twice it, or less than half of it; not where one of the two is not known."""
+    reads = {1: None, 2: 10, 3: 0, 4: 1000}
+    log = Log()
+    for turn, read in reads.items():
+        log.say(f"Question {turn}")
+        log.open_step(turn=turn, header={"config": {"model": "heron"}} if turn == 1 else None)
+        usage = (
+            {"inputTokens": 10} if read is None else {"inputTokens": 10, "cacheReadTokens": read}
+        )
+        data = {"turn": turn, "step": 1, "content": text("x" * 40), "usage": usage}
+        log.add("assistant/message", data, surface_op="append")
+        log.close(turn=turn)
+    path = log.write(tmp_path)
+
+    rows = document("cache", path)["requests"]
+    shares = [row["predicted_cache_read_tokens"] for row in rows]
+    assert 5 < shares[1] < 20
+    assert shares[2] > 0
+    assert 500 < shares[3] < 1010
+    told = run("cache", path).stdout
+    assert f"turn 3, step 1: the provider read 0 tokens, {shares[2]} predicted" in told
+    assert told.count("the provider read") == 1
+
+
 def test_odd_usage_and_no_requests_are_no_trouble(tmp_path: Path) -> None:
     """Fractions are shown as they are, what is no number is not reported."""
     log = Log()
@@ -83,7 +109,10 @@ def test_odd_usage_and_no_requests_are_no_trouble(tmp_path: Path) -> None:
     path = log.write(tmp_path)
 
     assert run("cache", path).stdout.splitlines()[3].split()[-3:] == ["-", "-", "1.5"]
-    assert run("cache", Log().write(tmp_path)).stdout == 'session "harbour": 0 requests, 0 breaks\n'
+    assert (
+        run("cache", Log().write(tmp_path)).stdout
+        == 'session "harbour": 0 requests, 0 changes of the prompt\'s beginning\n'
+    )
 
 
 def test_strangers_reach_the_terminal_as_text(tmp_path: Path) -> None:

@@ -196,8 +196,13 @@ def test_a_planted_change_is_named_by_event_and_request(tmp_path: Path, certific
 
     assert result.exit_code == 1
     assert result.stdout.startswith("DIFFERS ")
-    assert "event 50 (line 52): this event is another than was certified" in result.stdout
-    assert "request of turn 3, step 2 (seq 52): this request has another messages" in result.stdout
+    assert "event 50 (line 52) is not the certified one" in result.stdout
+    told = " ".join(result.stdout.split())
+    assert "request of turn 3, step 2 (seq 52): this request has other messages, and 2 la" in told
+    assert "and 2 later ones are not as certified" in told
+    assert answered["certificate"]["mismatches"][0]["message"] == (
+        "event 50 is not the certified one"
+    )
     assert answered["verdict"] == answered["certificate"]["verdict"] == "differs"
     named = [(one["part"], one["seq"]) for one in answered["certificate"]["mismatches"]]
     assert named == [("event", 50), ("request", 52)]
@@ -251,6 +256,40 @@ def test_a_signature_is_checked_before_anything(tmp_path: Path, certificate: str
     assert by_default.exit_code == 0
     assert "signed by the owner of that key" in by_default.stdout
     assert answered["logs"][0]["certificate"]["signature"] == "valid"
+
+
+def test_a_signature_that_nobody_checked_is_told(tmp_path: Path, certificate: str) -> None:
+    """It stands beside the certificate, and no key was given; without one nothing is said."""
+    unchecked = run("verify", GARDEN, "--certificate", certificate)
+    public = str(tmp_path / "key.pub")
+    checked = run("verify", GARDEN, "--certificate", certificate, "--public-key", public)
+    os.unlink(certificate + ".sig")
+    unsigned = run("verify", GARDEN, "--certificate", certificate)
+
+    assert unchecked.exit_code == unsigned.exit_code == 0
+    told = "".join(unchecked.stdout.split())
+    assert "note:" + certificate + ".sigwasnotchecked:give--public-keyK" in told
+    assert "was not checked" not in checked.stdout + unsigned.stdout
+
+
+@pytest.mark.parametrize(
+    ("format", "command"),
+    [
+        (PrivateFormat.PKCS8, "openssl pkey -in k.pem -pubout -out k.pub makes the public one."),
+        (PrivateFormat.OpenSSH, "ssh-keygen -y -f k > k.pub makes the public one."),
+    ],
+)
+def test_a_private_key_is_no_public_one(
+    tmp_path: Path, certificate: str, format: PrivateFormat, command: str
+) -> None:
+    """The answer says how to make that."""
+    key = write(tmp_path, KEY.private_bytes(Encoding.PEM, format, NoEncryption()), "k")
+    words = ("verify", GARDEN, "--certificate", certificate, "--public-key", key)
+    result = run(*words)
+
+    assert result.exit_code == 3
+    assert command in " ".join(result.stderr.split())
+    assert document(*words)["error"]["advice"] == command
 
 
 def test_a_signature_that_does_not_hold_ends_it(tmp_path: Path, certificate: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dsh_fp.cli.check_wire import NEUTRAL
 from dsh_fp.wire.matching import OTHER_SESSION, SENT_NOTHING
 from tests.cli.logs import GARDEN, Log, document, run, write
 from tests.cli.test_strangers import EVIL, evil_log
@@ -35,9 +36,41 @@ def test_a_faithful_capture_is_equal_and_the_code_is_0(tmp_path: Path) -> None:
     head, _, table, *rows = result.stdout.splitlines()
     assert head == "6 captured requests: 6 equal"
     assert table.split() == ["#", "verdict", "session", "turn", "step", "seq"]
-    assert [row.split()[1] for row in rows] == ["equal"] * 6
+    assert [row.split()[:2] for row in rows] == [[f"{at}", "equal"] for at in range(1, 7)]
     assert rows[4].endswith("compaction; system as in the body")
     assert result.stderr == ""
+
+
+def test_options_taken_from_bodies_are_told_once_below_the_table(tmp_path: Path) -> None:
+    """And not in each row."""
+    log = talk(2)
+
+    told = run(
+        "check-wire", *files(tmp_path, log, sent(log.session, thinking={"type": "enabled"}))
+    ).stdout
+
+    assert told.count("as in the body") == 1
+    assert told.splitlines()[-1] == "thinking as in the body"
+
+
+def test_a_neutral_request_is_told_as_one(tmp_path: Path) -> None:
+    """`request --text` prints no body of an API: a note names the way to one."""
+    log = talk(1)
+    path = log.write(tmp_path)
+    neutral = json.loads(run("request", path, "--turn", "1", "--step", "2", "--text").stdout)
+    whole = json.loads(run("request", path, "--turn", "1", "--step", "2", "--as", "chat").stdout)
+
+    def notes(body: Any) -> list[str | None]:
+        capture = json_lines(tmp_path / "capture.jsonl", [body])
+        return [verdict["note"] for verdict in document("check-wire", path, capture)["verdicts"]]
+
+    assert notes(neutral) == [NEUTRAL]
+    assert notes({**neutral, "stream": True}) != [NEUTRAL]
+    assert notes({**neutral, "max_tokens": 5}) != [NEUTRAL]
+    assert notes({**neutral, "messages": [{"role": "user", "content": "Hello"}]}) != [NEUTRAL]
+    assert notes(whole) == [None]
+    capture = json_lines(tmp_path / "capture.jsonl", [neutral])
+    assert NEUTRAL in run("check-wire", path, capture).stdout
 
 
 def test_the_document_has_a_verdict_for_each_capture(tmp_path: Path) -> None:
@@ -73,7 +106,7 @@ def test_a_difference_is_told_with_its_path_and_its_event(tmp_path: Path) -> Non
 
     assert result.exit_code == 1
     assert "2 captured requests: 1 equal, 1 differs" in result.stdout
-    told = result.stdout[result.stdout.index("1 differs  ") :].splitlines()
+    told = result.stdout[result.stdout.index("\n2 differs  ") + 1 :].splitlines()
     assert [" ".join(line.split()) for line in told[1:5]] == [
         "at $.messages[4].content, character 3",
         'expected "At 1."',

@@ -84,6 +84,88 @@ def test_call_ids_may_be_left_out() -> None:
     assert "--ignore-call-ids" in run("diff", GARDEN, TUESDAY).stdout
 
 
+def test_what_differs_in_call_ids_alone_is_marked() -> None:
+    """Its row, and a line above the lines of its difference; unless they are left out."""
+    told = run("diff", GARDEN, TUESDAY).stdout.splitlines()
+
+    assert [line for line in told if "differs: " in line] == [
+        "  differs: turn 1, step 2 (seq 19), only call ids",
+        "  differs: turn 3, step 1 (seq 35)",
+        "  differs: turn 3, step 2 (seq 52)",
+        "  differs: turn 3, step 3 (seq 63)",
+        "  differs: turn 4, step 1 (seq 80)",
+    ]
+    said = told.index("only call ids differ here; --ignore-call-ids goes on")
+    assert said < next(at for at, line in enumerate(told) if "@@" in line)
+    assert "only call ids" not in run("diff", GARDEN, TUESDAY, "--ignore-call-ids").stdout
+
+
+def test_call_ids_are_numbered_for_each_request_too(tmp_path: Path) -> None:
+    """A call that one log has and no request shows leaves the ids behind it numbered otherwise."""
+    paths: list[str] = []
+    for name, early in (("x", [_asking("a")]), ("y", text("Hm"))):
+        log = Log()
+        said = {"turn": 1, "step": 1, "content": early}
+        log.add("assistant/message", said, surface_op="append")
+        log.replace(0, 0, "In short", sources=[0])
+        said = {"turn": 1, "step": 1, "content": [_asking(name)]}
+        log.add("assistant/message", said, surface_op="append")
+        log.open_step()
+        paths.append(log.write(tmp_path, f"{name}.jsonl"))
+
+    plain = run("diff", *paths).stdout
+    ignoring = run("diff", *paths, "--ignore-call-ids").stdout
+
+    assert "  differs: turn 1, step 1 (seq 4), only call ids\n" in plain
+    assert "only call ids differ here; --ignore-call-ids goes on\n" in plain
+    assert "--ignore-call-ids" not in ignoring
+    assert "\nonly call ids differ\n" in ignoring
+
+
+def test_every_row_of_call_ids_alone_is_marked(tmp_path: Path) -> None:
+    """Not the first one only."""
+    paths: list[str] = []
+    for name in ("x", "y"):
+        log = Log()
+        said = {"turn": 1, "step": 1, "content": [_asking(name)]}
+        log.add("assistant/message", said, surface_op="append")
+        log.open_step()
+        log.close()
+        log.open_step(turn=2)
+        paths.append(log.write(tmp_path, f"{name}.jsonl"))
+
+    assert run("diff", *paths).stdout.count(", only call ids\n") == 2
+
+
+def _asking(call_id: str) -> dict[str, Any]:
+    return {"type": "tool-call", "id": call_id, "name": "look", "arguments": "{}"}
+
+
+def test_the_first_event_is_named_once_where_its_seq_is_the_same(tmp_path: Path) -> None:
+    """With what it is in either log; where the seqs differ, both are named, and the path."""
+    told = " ".join(run("diff", GARDEN, TUESDAY).stdout.split())
+    one, other = Log(), Log()
+    one.say("Hello")
+    other.say("Goodbye")
+    both = one.write(tmp_path, "a.jsonl"), other.write(tmp_path, "b.jsonl")
+
+    assert (
+        "content: first at event 36, which is request/header-delta in the old log, "
+        "request/header (resume) in the new one requests:" in told
+    )
+    assert "content: first at event 0 user/message of both, at data.content[0].text" in " ".join(
+        run("diff", *both).stdout.split()
+    )
+
+
+def test_two_logs_and_a_step_are_told_how_to_say_it() -> None:
+    """With the step that was given."""
+    result = run("diff", GARDEN, TUESDAY, "3.1")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "two logs and a step: say diff A B --request 3.1" in result.stderr
+
+
 def test_one_request_of_two_logs_may_be_asked_for() -> None:
     """By turn and step in both."""
     told = document("diff", GARDEN, TUESDAY, "--request", "3.1", "--ignore-call-ids")

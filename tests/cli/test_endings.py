@@ -108,6 +108,39 @@ def test_wrong_usage_is_2_and_points_to_the_help(args: list[str]) -> None:
     assert answered["error"]["code"] == "USAGE"
 
 
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (["verfy"], "Did you mean verify?"),
+        (["--json", "requests", "x"], "--json goes behind the command"),
+        (["--color", "never", "ls"], "--color goes behind the command"),
+        (["bisect", "x", "sh", "-c", "true"], "put -- before COMMAND"),
+        (["minimise", "x", "sh", "-c", "true"], "put -- before COMMAND"),
+        (["conform", "python", "-m", "server"], "put -- before COMMAND"),
+        (["schema", "nosuch"], "`dsh-fp schema` lists them"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_was_meant_is_suggested(args: list[str], hint: str) -> None:
+    """To a person and to a program."""
+    answered = document(*args)["error"]
+
+    assert hint in run(*args).stderr
+    assert hint in " ".join(map(str, answered.values()))
+
+
+@pytest.mark.parametrize(
+    "args", [["zzz"], ["--zzz"], ["show", "-c"], ["bisect", "-c", "x", "--", "true"]]
+)
+def test_nothing_is_suggested_where_nothing_is_known(args: list[str]) -> None:
+    """Only the help is pointed to, as ever."""
+    told = run(*args).stderr
+
+    assert "Did you mean" not in told
+    assert "goes behind" not in told
+    assert "put --" not in told
+
+
 def test_no_command_is_2_and_prints_the_help() -> None:
     """The help goes to standard error then."""
     result = run()

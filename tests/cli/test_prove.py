@@ -11,7 +11,7 @@ import pytest
 from dsh_fp import read, unwrap
 from dsh_fp.core.certificates import certify
 from tests.cli.logs import GARDEN, Log, document, run, write
-from tests.cli.test_certify import planted
+from tests.cli.test_certify import PRIVATE, PUBLIC, planted
 
 ROOT = certify(unwrap(read(GARDEN)).session).root
 ZERO = "0" * 64
@@ -76,7 +76,8 @@ def test_a_proof_of_another_log_does_not_hold(tmp_path: Path, proof: str) -> Non
     for words in (("--root", ZERO), ("--certificate", other)):
         result = run("check-proof", proof, *words)
         assert result.exit_code == 1
-        assert "PROOF_INVALID" in result.stderr
+        assert "OTHER_ROOT" in result.stderr
+        assert f"holds for another root: {ROOT}, given was" in " ".join(result.stderr.split())
         assert result.stdout == ""
     assert document("check-proof", proof, "--root", ZERO)["error"]["data"] == {
         "reason": "other-root"
@@ -87,6 +88,9 @@ def test_a_proof_of_another_log_does_not_hold(tmp_path: Path, proof: str) -> Non
     ("old", "new", "code"),
     [
         (b'"step":2,', b'"step":3,', 1),
+        (b'"request":"c', b'"request":"d', 1),
+        (b'"path":[', b'"path":[' + b'"%s",' % (b"0" * 64) * 200, 1),
+        (b'"request":"c', b'"request":"C', 3),
         (b'"index":3', b'"index":2', 1),
         (b'"index":3', b'"index":true', 3),
         (b'"version":1', b'"version":2', 4),
@@ -106,7 +110,7 @@ def test_a_bent_proof_does_not_hold(
 
 
 def test_whoever_has_the_request_can_hold_it_against_the_proof(tmp_path: Path, proof: str) -> None:
-    """Its exact text is that of the proved request, and no other is."""
+    """Its JSON value is that of the proved request, and no other is."""
     text = run("request", GARDEN, "--turn", "3", "--step", "2", "--text").stdout_bytes
     request = write(tmp_path, text, "request")
     other = write(tmp_path, text.replace(b"Rauke", b"Raute"), "other")
@@ -115,11 +119,51 @@ def test_whoever_has_the_request_can_hold_it_against_the_proof(tmp_path: Path, p
     refused = run("check-proof", proof, "--root", ROOT, "--request", other)
 
     assert held.exit_code == 0
-    assert "is that request" in held.stdout
+    assert held.stdout.endswith(f"  text      {request} is that request\n")
     assert document("check-proof", proof, "--request", request)["request_is_given"] is True
     assert refused.exit_code == 1
     assert "is not the request that is proved" in refused.stderr
     assert run("check-proof", proof, "--request", proof).exit_code == 1
+
+
+def test_a_request_may_be_spelled_otherwise(tmp_path: Path, proof: str) -> None:
+    """Spaces and escapes do not count, and that is said; the order of keys does."""
+    text = run("request", GARDEN, "--turn", "3", "--step", "2", "--text").stdout
+    value = json.loads(text)
+    indented = write(tmp_path, json.dumps(value, indent=2).encode(), "indented")
+    turned = write(tmp_path, json.dumps(dict(reversed([*value.items()]))).encode(), "turned")
+
+    held = run("check-proof", proof, "--request", indented)
+    refused = run("check-proof", proof, "--request", turned)
+
+    assert held.exit_code == 0
+    assert held.stdout.endswith(f"  text      {indented} is that request (spelled otherwise)\n")
+    assert refused.exit_code == 1
+    assert "key order included" in " ".join(refused.stderr.split())
+
+
+def test_the_signature_of_the_certificate_is_checked(tmp_path: Path, proof: str) -> None:
+    """Whoever has no log can still ask who signed; a signature that nobody checked is told."""
+    key, public = write(tmp_path, PRIVATE, "key"), write(tmp_path, PUBLIC, "key.pub")
+    certificate = str(tmp_path / "c")
+    run("certify", GARDEN, "-o", certificate, "--sign", key)
+    call = ("check-proof", proof, "--certificate", certificate)
+
+    unchecked, checked = run(*call), run(*call, "--public-key", public)
+    assert unchecked.exit_code == checked.exit_code == 0
+    assert "was not checked: give --public-key K" in " ".join(unchecked.stdout.split())
+    assert f"  signed    {certificate}, by the owner of that key\n" in checked.stdout
+    assert "was not checked" not in checked.stdout
+    assert document(*call)["signature"] is None
+    assert document(*call, "--public-key", public)["signature"] == "valid"
+
+    moved = write(tmp_path, Path(certificate + ".sig").read_bytes(), "elsewhere")
+    write(tmp_path, bytes(64), "c.sig")
+    assert run(*call, "--public-key", public).exit_code == 1
+    assert run(*call, "--public-key", public, "--signature", moved).exit_code == 0
+    private = run(*call, "--public-key", key)
+    assert private.exit_code == 3
+    assert "openssl pkey -in k.pem -pubout -out k.pub" in " ".join(private.stderr.split())
 
 
 def test_a_request_that_is_not_known_is_proved_to_be_so(tmp_path: Path) -> None:
@@ -193,13 +237,29 @@ def test_another_old_root_is_refused(tmp_path: Path, earlier: str) -> None:
     assert run("check-proof", proof, "--old-root", ROOT).exit_code == 1
 
 
+def test_swapped_certificates_are_told(tmp_path: Path, earlier: str) -> None:
+    """The proof is sound then, and the answer says so and which option is which."""
+    proof = write(tmp_path, run("prove", GARDEN, "--consistency", earlier).stdout_bytes, "p")
+    later = write(tmp_path, run("certify", GARDEN).stdout_bytes, "later")
+    words = ("check-proof", proof, "--certificate", earlier, "--old-certificate", later)
+    result = run(*words)
+    old = json.loads(Path(earlier).read_bytes())["root"]
+
+    assert result.exit_code == 1
+    assert "OTHER_ROOT" in result.stderr
+    told = " ".join(result.stderr.split())
+    assert f"the proof holds for another root: {ROOT}, given was {old}" in told
+    assert "--certificate is the later one, --old-certificate the earlier" in told
+    assert document(*words)["error"]["code"] == "OTHER_ROOT"
+
+
 def test_a_log_that_does_not_extend_is_told_why(tmp_path: Path, earlier: str) -> None:
     """The first event that differs, and the command that says more. The code is 1."""
     result = run("prove", planted(tmp_path), "--consistency", earlier)
     shorter = run("prove", str(tmp_path / "garden.jsonl"), "--consistency", earlier)
 
     assert result.exit_code == 1
-    assert "event (seq 50)" in result.stderr
+    assert "event 50 is not the certified one" in " ".join(result.stderr.split())
     assert "dsh-fp verify" in result.stderr
     assert shorter.exit_code == 0
     other = write(tmp_path, run("certify", GARDEN).stdout_bytes, "whole")
@@ -231,6 +291,9 @@ def test_a_proof_of_an_extension_has_no_request(tmp_path: Path, earlier: str) ->
         ["check-proof", "p", "--root", ZERO, "--certificate", "c"],
         ["check-proof", "p", "--old-root", ZERO, "--old-certificate", "c"],
         ["check-proof", "-", "--certificate", "-"],
+        ["check-proof", "-", "--certificate", "c", "--public-key", "-"],
+        ["check-proof", "p", "--root", ZERO, "--public-key", "k"],
+        ["check-proof", "p", "--certificate", "c", "--signature", "s"],
     ],
 )
 def test_odd_calls_are_usage(words: list[str]) -> None:

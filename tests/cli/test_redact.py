@@ -114,7 +114,8 @@ def test_what_is_left_is_1(tmp_path: Path) -> None:
     ran = run("redact", log, "--dry-run", *values(tmp_path, KEY))
 
     assert ran.exit_code == 1
-    assert "left      header $.id: value" in ran.stdout
+    assert "left      the session's id holds a secret (value); it cannot be replaced" in ran.stdout
+    assert "now       do not give the copy away yet" in ran.stdout
 
 
 def test_a_long_list_is_cut_unless_all_is_asked_for(tmp_path: Path) -> None:
@@ -189,6 +190,31 @@ def test_near_names_of_formats_are_suggested(tmp_path: Path) -> None:
         assert "github-pat" in ran.stderr
 
 
+def test_a_name_of_no_format_is_told_with_the_list(tmp_path: Path) -> None:
+    """The name too where it is made of words; what might be a key is told by its number."""
+    log = secret_log().write(tmp_path)
+
+    for name, told in (("nosuch", "'nosuch'"), (KEY, "number 2")):
+        ran = run("redact", log, "--dry-run", "--rule", "github", "--rule", name)
+        assert ran.exit_code == 2
+        assert f"{told} is no known format; dsh-fp redact --list-rules lists them" in ran.stderr
+        assert KEY not in ran.stderr
+
+
+def test_the_formats_are_listed_without_a_log(tmp_path: Path) -> None:
+    """One a line, each a name that --rule takes; it goes alone."""
+    listed = run("redact", "--list-rules")
+
+    assert (listed.exit_code, listed.stderr) == (0, "")
+    names = listed.stdout.splitlines()
+    assert document("redact", "--list-rules")["rules"] == names == sorted(names)
+    assert {"github-pat", "url-password"} <= set(names)
+    log = secret_log().write(tmp_path)
+    assert run("redact", log, "--dry-run", "--rule", names[0]).exit_code == 0
+    assert run("redact", log, "--list-rules").exit_code == 2
+    assert "Missing argument 'LOG'" in run("redact", "--dry-run").stderr
+
+
 def test_nothing_is_ever_overwritten(tmp_path: Path) -> None:
     """Not the log itself, not through a link, not a file that appears meanwhile."""
     log = secret_log().write(tmp_path)
@@ -240,8 +266,9 @@ def test_without_the_extra_values_and_paths_still_work(
     detecting._rules.cache_clear()
     log = secret_log().write(tmp_path)
 
-    for options in ((), (*NO_RULE, "--pattern", "x")):
-        told = document("redact", log, "--dry-run", *options)
+    dry = ("redact", log, "--dry-run")
+    for call in (dry, (*dry, *NO_RULE, "--pattern", "x"), ("redact", "--list-rules")):
+        told = document(*call)
         assert told["error"]["code"] == "EXTRA_MISSING"
         assert "pip install 'dsh-fp[redact]'" in told["error"]["advice"]
     assert run("redact", log, "--dry-run", *values(tmp_path, KEY)).exit_code == 0

@@ -109,6 +109,73 @@ def test_new_breaches_are_told() -> None:
     assert [breach["code"] for breach in told["breaches"]] == ["TURN_NUMBER"]
 
 
+@pytest.mark.parametrize(
+    ("dropped", "told", "lost"),
+    [
+        (
+            "17",
+            "call_soil_1 has no result any more (event 17 dropped)",
+            {"lacks": "result", "seq": 15, "old_seq": 15, "partner": 17},
+        ),
+        (
+            "15",
+            "the result of call_soil_1 has no call any more (event 15 dropped)",
+            {"lacks": "call", "seq": 16, "old_seq": 17, "partner": 15},
+        ),
+    ],
+)
+def test_calls_and_results_left_alone_are_told(
+    dropped: str, told: str, lost: dict[str, Any]
+) -> None:
+    """In a line and as a value, with the event that was the other half."""
+    result = run("what-if", GARDEN, "--drop", dropped)
+
+    assert f"  pairing   {told}\n" in result.stdout
+    assert document("what-if", GARDEN, "--drop", dropped)["pairing"] == [
+        {"call_id": "call_soil_1", "place": "log", **lost}
+    ]
+
+
+def test_of_many_lost_pairs_the_first_are_told(tmp_path: Path) -> None:
+    """And with --all every one; what stranger's ids hold reaches no terminal."""
+    log = Log()
+    ids = [f"c{number}\x1b[2J" for number in range(12)]
+    blocks = [{"type": "tool-call", "id": each, "name": "x", "arguments": "{}"} for each in ids]
+    log.add("assistant/message", {"turn": 1, "step": 1, "content": blocks}, surface_op="append")
+    for each in ids:
+        data = {"turn": 1, "step": 1, "callId": each, "content": text("y"), "isError": False}
+        log.add("tool/result", data, surface_op="append")
+    path = log.write(tmp_path)
+
+    few = run("what-if", path, "--drop", "1-12").stdout
+    all_of_them = run("what-if", path, "--drop", "1-12", "--all").stdout
+
+    assert (few.count("  pairing"), all_of_them.count("  pairing")) == (8, 12)
+    assert "and 4 more; --all lists them" in few
+    assert "\x1b" not in few
+
+
+def test_a_pair_that_is_cut_in_force_is_told_as_that(tmp_path: Path) -> None:
+    """By a replacement that takes the result away and leaves the call."""
+    op = {"op": "replace", "start": 17, "end": 17}
+    event = {"type": "user/message", "data": SAID, "surfaceOp": op, "sourceEventSeqs": [17]}
+    told = run("what-if", GARDEN, "--drop", "77", "--insert", f"18={given(tmp_path, event)}")
+
+    assert "  pairing   call_soil_1 has no result in force any more\n" in told.stdout
+
+
+def test_an_edit_may_bring_what_stands_alone(tmp_path: Path) -> None:
+    """An inserted result without a call, and a result that is replaced by another's."""
+    data = {"turn": 1, "step": 1, "callId": "other", "content": text("x"), "isError": False}
+    event = {"type": "tool/result", "data": data, "surfaceOp": "append"}
+    inserted = run("what-if", GARDEN, "--insert", f"18={given(tmp_path, event)}").stdout
+    replaced = run("what-if", GARDEN, "--replace", f"17={given(tmp_path, data, 'b')}").stdout
+
+    assert "pairing   the result of other has no call (event 18 of the edited log" in inserted
+    assert "pairing   call_soil_1 has no result any more (event 17 replaced)" in replaced
+    assert "pairing   the result of other has no call (event 17 replaced)" in replaced
+
+
 def test_a_refused_log_is_1_and_names_the_edits() -> None:
     """The reason with its seq, those to blame, and what to do."""
     result = run("what-if", GARDEN, "--drop", "0-29")

@@ -38,7 +38,7 @@ from dsh_fp.core.certificates import certificate_of
 from dsh_fp.core.endings import parse_endings
 from dsh_fp.core.generations import V0, V3
 from dsh_fp.core.migration.migrating import migrated
-from dsh_fp.core.proofs import prove_extension
+from dsh_fp.core.proofs import check_proof, prove_extension
 from dsh_fp.core.redaction.path_patterns import parse_path
 from dsh_fp.core.redaction.redacting import Values, redact
 from dsh_fp.core.replay import Replay, divergence
@@ -424,6 +424,11 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         Code.PROOF_INVALID,
         lambda: prove_extension(replayed(note(0)), 2).failure(),
         facts={"reason": "absent"},
+    ),
+    Example(
+        Code.OTHER_ROOT,
+        lambda: check_proof(prove_extension(replayed(note(0)), 1).unwrap(), "0" * 64).failure(),
+        facts={"reason": "other-root"},
     ),
     Example(Code.KEY_UNUSABLE, lambda: sign(b"", b"garden").failure()),
     Example(Code.SIGNATURE_INVALID, lambda: check_signature(b"", b"", ANY_KEY).failure()),

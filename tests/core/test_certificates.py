@@ -271,7 +271,9 @@ def test_a_changed_message_is_named_with_the_request_it_reached() -> None:
     told = compare_certificate(session, CERTIFICATE)
 
     assert parts(session) == [("event", 1), ("request", 2)]
-    assert told.mismatches[1].message == "this request has another messages"
+    assert told.mismatches[1].message == (
+        "this request has other messages, and 1 later one is not as certified"
+    )
     assert (told.mismatches[1].turn, told.mismatches[1].step) == (1, 1)
     assert not told.same_content
 
@@ -291,7 +293,26 @@ def test_a_changed_header_is_told_from_changed_messages() -> None:
     changed = header(3, system="Be brief.")
     told = compare_certificate(with_event(3, data=changed["data"]), CERTIFICATE)
 
-    assert told.mismatches[1].message == "this request has another header"
+    assert told.mismatches[1].message == (
+        "this request has another header, and 1 later one is not as certified"
+    )
+
+
+def test_later_requests_that_differ_are_counted() -> None:
+    """Changed ones, missing ones, and none after the last."""
+    other = {"content": [{"type": "text", "text": "Where?"}]}
+    steps = [*LOG[:10], step_start(10, step=3), step_end(11, step=3), turn_end(12)]
+    certificate = certify(session_of(steps))
+
+    def message(log: list[Wire], seq: int) -> str:
+        changed = [*log[:seq], {**log[seq], "data": {**log[seq]["data"], **other}}, *log[seq + 1 :]]
+        named = compare_certificate(session_of(changed), certificate).mismatches
+        return next(one.message for one in named if one.part == "request")
+
+    assert message(steps, 1).endswith("messages, and 2 later ones are not as certified")
+    assert message(steps[:6], 1).endswith("messages, and 2 later ones are not as certified")
+    assert message(LOG, 6).endswith("messages, and 1 later one is not as certified")
+    assert message(steps, 8) == "this request has other messages"
 
 
 def test_a_renamed_session_is_named_by_field() -> None:
@@ -378,7 +399,7 @@ def test_marks_locate_and_the_root_decides() -> None:
     told = compare_certificate(with_event(4, time=1), hidden)
     assert [(one.part, one.seq) for one in told.mismatches] == [("event", None)]
     assert told.mismatches[0].message == (
-        "an event is another than was certified, and the marks do not tell which"
+        "an event is not the certified one, and the marks do not tell which"
     )
 
 

@@ -583,3 +583,69 @@ def test_an_answer_without_its_call_is_a_breach() -> None:
     answer = asked(session, Drop(3))
 
     assert [breach.code for breach in answer.breaches] == [Code.RESULT_WITHOUT_CALL]
+
+
+# ---- calls and their results -----------------------------------------------------------------
+
+
+def result(seq: int, call_id: str, **more: Any) -> dict[str, Any]:
+    """A result in force."""
+    data = {"turn": 1, "step": 1, "callId": call_id, "content": []}
+    return event("tool/result", seq, data, **{"surfaceOp": "append", **more})
+
+
+def told(answer: WhatIf) -> list[tuple[str, str, str, int, int | None, int | None]]:
+    """What stands alone."""
+    return [
+        (each.lacks, each.call_id, each.place, each.seq, each.old_seq, each.partner)
+        for each in answer.pairing
+    ]
+
+
+def test_what_stood_alone_before_is_not_told() -> None:
+    """Only what edits brought, at its new seq."""
+    session = replayed(note(0), result(1, "odd"), assistant(2, asking("a", "b")), result(3, "a"))
+
+    assert told(asked(session, Drop(0))) == []
+    assert told(asked(session, Drop(0), Drop(3))) == [("result", "a", "log", 1, 2, 3)]
+    assert told(asked(session, Drop(2))) == [("call", "a", "log", 2, 3, 2)]
+
+
+def test_an_id_that_is_asked_for_again_has_its_own_result() -> None:
+    """Dropping one of the two results leaves one call, whichever it is."""
+    session = replayed(
+        assistant(0, asking("a")), result(1, "a"), assistant(2, asking("a")), result(3, "a")
+    )
+
+    assert told(asked(session, Drop(1))) == [("result", "a", "log", 0, 0, 1)]
+    assert told(asked(session, Drop(3))) == [("result", "a", "log", 2, 2, 3)]
+    assert told(asked(session, Drop(0))) == [("call", "a", "log", 0, 1, 0)]
+
+
+def test_a_second_result_of_a_call_is_not_without_a_call() -> None:
+    """As a pruned result is."""
+    session = replayed(assistant(0, asking("a")), result(1, "a"))
+    more = {"turn": 1, "step": 1, "callId": "a", "content": []}
+
+    assert told(asked(session, Insert(2, "tool/result", more, surface_op="append"))) == []
+
+
+def test_a_pair_cut_by_a_replacement_is_one_of_the_surface() -> None:
+    """The result is still in the log, and no longer in force."""
+    session = replayed(assistant(0, asking("a")), result(1, "a"))
+    op = {"op": "replace", "start": 1, "end": 1}
+
+    answer = asked(session, Insert(2, "user/message", SAID, surface_op=op, source_event_seqs=[1]))
+
+    assert answer.session is not None
+    assert told(answer) == [("result", "a", "surface", 0, 0, 1)]
+
+
+def test_a_refused_log_has_no_pairs() -> None:
+    """There is none to look at."""
+    session = replayed(user(0), replacing(1, 0, 0, [0]))
+
+    answer = asked(session, Drop(0))
+
+    assert answer.session is None
+    assert answer.pairing == ()

@@ -39,6 +39,11 @@ def _head(format: str) -> dict[str, Schema]:
     }
 
 
+def checked_signature(says: str) -> Schema:
+    """What came of a signature."""
+    return about({"enum": ["valid", None]}, says)
+
+
 CERTIFICATE_SHAPES: Final[Mapping[str, Schema]] = {
     "tree": record({"size": _SIZE, "root": ref("hex_digest")}, says="A Merkle tree in short."),
     "certified_step": {

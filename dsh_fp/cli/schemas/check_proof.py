@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsh_fp.cli.schemas.certificates import PROOF_SHAPES
+from dsh_fp.cli.schemas.certificates import PROOF_SHAPES, checked_signature
 from dsh_fp.cli.schemas.parts import (
     Schema,
     constant,
@@ -24,7 +24,8 @@ def schema() -> Schema:
         "root": ref("hex_digest", "The root that the proof holds for."),
         "root_is_given": flag("Whether it came with the call, not with the proof alone."),
     }
-    given = flag("Whether the text of the request was given, and is the one proved.")
+    signature = checked_signature("That of the certificate; null when none was checked.")
+    given = flag("Whether the request was given, and is the one proved.")
     return document(
         "check-proof",
         "What a proof shows, and for which root.",
@@ -38,6 +39,7 @@ def schema() -> Schema:
                 "requests": count("How many requests it has."),
                 "index": count("The place of the request among them, from 0."),
                 "step": ref("certified_step"),
+                "signature": signature,
                 "request_is_given": given,
             },
         ),
@@ -51,9 +53,10 @@ def schema() -> Schema:
                 "old_root_is_given": flag("The same of that root."),
                 "events": events,
                 "old_events": count("How many events the earlier log has."),
+                "signature": signature,
                 "request_is_given": constant(False),
             },
         ),
-        refused("OTHER_REQUEST"),
+        refused("OTHER_REQUEST", "EXTRA_MISSING"),
         **PROOF_SHAPES,
     )

@@ -65,6 +65,13 @@ def schema() -> Schema:
         "What was replaced in a copy of a log, by place and kind, never by value.",
         _answer("every secret that was found is replaced", is_left=False),
         _answer("a secret is left", is_left=True),
+        form(
+            "the formats of keys there are",
+            {
+                "rules": listed(text(), "The names that --rule takes, in order."),
+                "exit_code": exit_code(Exit.HOLDS),
+            },
+        ),
         refused(
             *("FILE_EXISTS", "EXTRA_MISSING", "RULE_INVALID", "LOG_REFUSED", "NOT_WRITABLE"),
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from dsh_fp.cli.exits import Exit
+from dsh_fp.cli.schemas.certificates import checked_signature
 from dsh_fp.cli.schemas.parts import (
     Schema,
     anything,
@@ -65,10 +66,7 @@ def schema() -> Schema:
             {
                 "file": text("The certificate's file, as it was named in the call."),
                 "verdict": one_of(("equal", "extends", "differs")),
-                "signature": {
-                    "enum": ["valid", None],
-                    "description": "Null when none was checked.",
-                },
+                "signature": checked_signature("Null when none was checked."),
                 "root": ref("hex_digest", "The certified root."),
                 "log_root": ref("hex_digest", "The root of the log as it is."),
                 "same_content": flag("Whether nothing differs but times, names and call ids."),

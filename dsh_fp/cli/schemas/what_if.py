@@ -54,6 +54,7 @@ def schema() -> Schema:
         "events_after": count("How many events the edited log has."),
     }
     breaches = listed(ref("fault"), "What of turns and steps is broken by the edits.")
+    pairing = listed(ref("lost_pair"), "Calls and results that the edits left alone.")
     refused = {
         **known,
         "edits": edits,
@@ -63,6 +64,7 @@ def schema() -> Schema:
         "events_after": constant(None),
         "requests": {"type": "array", "maxItems": 0},
         "breaches": {"type": "array", "maxItems": 0},
+        "pairing": {"type": "array", "maxItems": 0},
         "output": constant(None),
         "exit_code": exit_code(Exit.FINDING),
     }
@@ -75,6 +77,7 @@ def schema() -> Schema:
                 **admitted,
                 "requests": {"type": "array", "maxItems": 0},
                 "breaches": breaches,
+                "pairing": pairing,
                 "output": output,
                 "exit_code": exit_code(Exit.HOLDS),
             },
@@ -85,6 +88,7 @@ def schema() -> Schema:
                 **admitted,
                 "requests": {**changes, "minItems": 1},
                 "breaches": breaches,
+                "pairing": pairing,
                 "output": output,
                 "exit_code": exit_code(Exit.FINDING),
             },
@@ -95,6 +99,19 @@ def schema() -> Schema:
             {**known, "error": {"anyOf": [ref("fault"), asked_wrongly("FILE_EXISTS")]}},
         ),
         REFUSED,
+        lost_pair=record(
+            {
+                "lacks": one_of(("result", "call")),
+                "call_id": text("The id of the call."),
+                "place": one_of(("log", "surface"), "In the whole log, or only in force."),
+                "seq": ref("seq", "Of the call's message or the result, in the edited log."),
+                "old_seq": maybe(ref("seq"), "In the log as it was; null when it is inserted."),
+                "partner": maybe(
+                    ref("seq"), "The event that was the other half in the log as it was."
+                ),
+            },
+            says="A call without a result, or a result without a call.",
+        ),
         change=record(
             {
                 "kind": one_of(("changed", "appears", "vanishes")),

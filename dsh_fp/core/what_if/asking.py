@@ -16,6 +16,7 @@ from dsh_fp.core.trace import trace_violations
 from dsh_fp.core.what_if.carrying import Numbering, carried
 from dsh_fp.core.what_if.edits import Edit, Replace, edits_checked, plan_of
 from dsh_fp.core.what_if.effects import RequestChange, request_changes
+from dsh_fp.core.what_if.pairs import LostPair, lost_pairs
 
 TRIED_ALONE: Final = 50
 """Of up to so many edits each is tried alone when the edited log is refused."""
@@ -69,6 +70,13 @@ class WhatIf:
             for fault in breaches_of(self.session)
             if fault.index is not None and (self.old_seq(fault.index), fault.code) not in had
         )
+
+    @cached_property
+    def pairing(self) -> tuple[LostPair, ...]:
+        """The calls without a result and results without a call that the edits left."""
+        if self.session is None:
+            return ()
+        return lost_pairs(self.before, self.session, self.numbering)
 
 
 def breaches_of(session: Session) -> tuple[Rejection, ...]:
