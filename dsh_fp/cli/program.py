@@ -20,6 +20,8 @@ from dsh_fp.cli.safe import one_line
 
 NAME: Final = "dsh-fp"
 _SHOWN_OF_USAGE: Final = 300
+_EVERYWHERE: Final = ("--json", "--color")
+_TAKE_A_COMMAND: Final = ("bisect", "minimise", "conform")
 
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -40,10 +42,10 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         },
         "Find what changed": {
             "diff": "Compare two requests, or two logs, down to the event.",
-            "cache": "Say what a prompt cache can have kept, and what broke it.",
+            "cache": "Say how much of each prompt a cache can have kept.",
             "what-if": "Say which requests change when events are others.",
             "bisect": "Find the first prefix for which a command fails.",
-            "minimise": "Leave out of a log what a command needs not to fail.",
+            "minimise": "Make a log as small as it can be while a command still fails.",
         },
         "Use it as a model or an oracle": {
             "script": "List the model calls, as a replay gives them.",
@@ -52,8 +54,11 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "Stored sessions": {
             "ls": "List the sessions of a store, one row each.",
             "resume-check": "Say what resuming would change, changing nothing.",
+            "convert": "Write a log in a later generation, its requests compared.",
             "redact": "Write a copy of a log with its secrets replaced.",
-        "repair": "Close what a crash cut; shows it first.",
+            "repair": "Close what a crash cut; shows it first.",
+            "doctor": "Name everything that is wrong, and what can be done.",
+            "salvage": "Make a sound log of a damaged one, by a named policy.",
         },
         "For programs": {
             "schema": "Print the JSON Schema of a command's --json.",
@@ -109,10 +114,10 @@ class Program(click.Group):
         """The exit code of one run. Nothing but a bug of ours leaves a traceback."""
         try:
             try:
-                code = self._answer(args, extra)
+                code = self._answer(list(args), extra)  # click empties its list
                 Output("stdout").flush()
             except click.ClickException as wrong:
-                code = _refuse_usage(wrong, as_json="--json" in args)
+                code = _refuse_usage(wrong, args)
         except ReaderLeft:
             code = Exit.READER_LEFT
         except Unwritable as why:
@@ -142,15 +147,17 @@ class Program(click.Group):
         return int(code)
 
 
-def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
+def _refuse_usage(wrong: click.ClickException, args: Sequence[str]) -> int:
     ctx = getattr(wrong, "ctx", None)
     path = NAME if ctx is None else ctx.command_path
-    message = one_line(wrong.format_message(), _SHOWN_OF_USAGE)
-    now = f"{path} --help says how it is used."
+    hint = _hint(wrong, args)
+    # With a hint of ours, click's own guess is left out: for --json it is --version.
+    message = one_line(wrong.message if hint else wrong.format_message(), _SHOWN_OF_USAGE)
+    now = f"{hint}{path} --help says how it is used."
     err = Messages()
     err.line(f"{err.paint('dsh-fp:', 'bad')} {message}")
     err.line(f"  now    {now}")
-    if as_json:
+    if "--json" in args:
         from dsh_fp.cli.answer import print_document
         from dsh_fp.cli.faults import usage_complaint
 
@@ -159,6 +166,23 @@ def _refuse_usage(wrong: click.ClickException, *, as_json: bool) -> int:
         print_document(Output("stdout"), command, {"error": fault.wire})
         Output("stdout").flush()
     return Exit.USAGE
+
+
+def _hint(wrong: click.ClickException, args: Sequence[str]) -> str:
+    """What was probably meant, as a sentence with a space behind it; empty for no idea."""
+    first = args[0]
+    option = wrong.option_name if isinstance(wrong, click.NoSuchOption) else None
+    if option is not None and first in COMMANDS:
+        if first in _TAKE_A_COMMAND and "--" not in args:
+            return f"If {one_line(option, 40)} is for COMMAND, put -- before COMMAND. "
+    elif option in _EVERYWHERE:
+        return f"{option} goes behind the command. "
+    elif option is None and first not in COMMANDS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(first[:_SHOWN_OF_USAGE], COMMANDS, n=1)
+        return f"Did you mean {near[0]}? " if near else ""
+    return ""
 
 
 def _last_words(text: str, code: Exit) -> int:
@@ -195,4 +219,7 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Print the version and exit.",
 )
 def main() -> None:
-    """Look into the logs of agent sessions. Only `repair --apply` ever changes one."""
+    """Look into the logs of agent sessions.
+
+    Only `repair --apply` and `salvage --apply` ever change one.
+    """

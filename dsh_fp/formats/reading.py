@@ -162,7 +162,7 @@ def _read(
     top = first_line(pieces)
     if isinstance(top, Rejection):
         return top
-    chosen = _generation_of(top.fields, name, vocabulary, is_compressed=False)
+    chosen = generation_of(top.fields, name, vocabulary, is_compressed=False)
     if isinstance(chosen, Rejection):
         return chosen
     if chosen.form.session_header is None:
@@ -183,7 +183,7 @@ def is_released(fields: Mapping[str, object], *, is_compressed: bool) -> bool:
     return fields.get("version") != 0 or _ONLY_RELEASED in fields or is_compressed
 
 
-def _generation_of(
+def generation_of(
     fields: Mapping[str, Any],
     name: FileName | None,
     wanted: Vocabulary | None,
@@ -236,7 +236,7 @@ def _read_zstd(
     if isinstance(top, Rejection):
         return top
     header_line, fields = top
-    vocabulary = _generation_of(fields, name, wanted, is_compressed=True)
+    vocabulary = generation_of(fields, name, wanted, is_compressed=True)
     if isinstance(vocabulary, Rejection):
         return vocabulary
     header = _header(fields, vocabulary, file)
@@ -373,7 +373,7 @@ def _header_only(pieces: Iterator[bytes], path: str) -> SessionHeader | Rejectio
             return line
         fields = line.fields
     name = parse_file_name(os.path.basename(path))
-    vocabulary = _generation_of(fields, name, None, is_compressed=is_compressed)
+    vocabulary = generation_of(fields, name, None, is_compressed=is_compressed)
     if isinstance(vocabulary, Rejection):
         return vocabulary
     if vocabulary.form.session_header is not None:

@@ -14,17 +14,22 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from dsh_fp import SessionHeader, past_requests, unwrap
-from dsh_fp.cli import repair
+from dsh_fp.cli import convert, repair, salvage
 from dsh_fp.cli.answer import open_log
 from dsh_fp.core.certificates import certify
 from dsh_fp.core.lossless import to_text
+from dsh_fp.core.migration.equivalence import RequestDifference
+from dsh_fp.core.migration.migrating import Migration, migrated
 from dsh_fp.core.proofs import prove_extension, prove_request
+from dsh_fp.signing import sign
 from dsh_fp.storage.sqlite_backend import SqliteBackend
 from dsh_fp.wire.expected import expected_requests
 from tests.cli.logs import GARDEN, GARDEN_TORN, USER, Log, run, sound, text, write
+from tests.cli.test_certify import PRIVATE, PUBLIC
 from tests.cli.test_resume_check import FRAGMENT, cut_short
 from tests.cli.test_strangers import evil_log
-from tests.formats.making import Writer, conversation, plain
+from tests.formats.making import Writer, conversation, plain, zstd
+from tests.formats.test_diagnosis import two_writers
 
 
 class Example(NamedTuple):
@@ -182,6 +187,7 @@ def _without_a_line() -> bytes:
 
 FILES: Final[dict[str, Callable[[], bytes]]] = {
     "sound": lambda: sound().content,
+    "wrapped": lambda: plain(2, conversation(2)),
     "empty": lambda: Log().content,
     "evil": lambda: evil_log().content,
     "headless": lambda: headless().content,
@@ -193,6 +199,8 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "other": lambda: talk("Be long.\nBe kind.\nBe.", "deep").content,
     "capture": captured,
     "certificate": lambda: certify(talk().session).to_text().encode(),
+    "key": lambda: PUBLIC,
+    "signed": lambda: unwrap(sign(certify(talk().session).to_text().encode(), PRIVATE)),
     "nocertificate": lambda: b"{}",
     "newcertificate": lambda: (
         certify(talk().session).to_text().replace('"version":1', '"version":2').encode()
@@ -210,6 +218,8 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "garden": Path(GARDEN).read_bytes,
     "torn": Path(GARDEN_TORN).read_bytes,
     "cut": lambda: cut_short().content + FRAGMENT,
+    "two": two_writers,
+    "junk": lambda: zstd(4, conversation(4)) + b"junk",
     "nolog": lambda: b"no log\n",
     "newer": lambda: b'{"type":"session","version":1,"id":"x","createdAt":1}\n',
     "corrupt": _without_a_line,
@@ -309,6 +319,13 @@ def _mended_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repair, "open_log", slow)
 
 
+def _locked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise PermissionError(13, "no room for a copy")
+
+    monkeypatch.setattr(salvage, "copy_beside", fail)
+
+
 # ---- the calls -------------------------------------------------------------------------------
 
 REFUSED: Final = "refused: a log or another input cannot be read, or the call is wrong"
@@ -323,6 +340,16 @@ MISUSED: Final = "refused: the call is wrong"
 def of_logs(subject: str, form: str, *logs: str, call: str = "") -> list[Example]:
     """One example a log."""
     return [Example(subject, form, f"{call or subject} {{{log}}}") for log in logs]
+
+
+def _something_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a conversion change two requests, one of a step that was not there."""
+    differs = (RequestDifference(2, 1, 1, "tools"), RequestDifference(None, None, [1], "missing"))
+
+    def wrong(*given: Any) -> Any:
+        return migrated(*given).map(lambda made: Migration(made.session, differs))
+
+    monkeypatch.setattr(convert, "migrated", wrong)
 
 
 def refusals(subject: str, options: str = "") -> list[Example]:
@@ -438,6 +465,11 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         "a request belongs to the log",
         "check-proof {proof} --certificate {certificate} --request {asked}",
     ),
+    Example(
+        "check-proof",
+        "a request belongs to the log",
+        "check-proof {proof} --certificate {certificate} --public-key {key} --signature {signed}",
+    ),
     Example("check-proof", "a request belongs to the log", "check-proof {unknownproof}"),
     Example("check-proof", "a request belongs to the log", "check-proof -", FILES["proof"]()),
     Example("check-proof", "the log extends an earlier one", "check-proof {extension}"),
@@ -517,6 +549,7 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     Example("what-if", "requests change", "what-if {talk} --drop 1 --insert 5={spoken}"),
     Example("what-if", "requests change", "what-if {talk} --replace 8={payload} --drop 2"),
     Example("what-if", "requests change", "what-if {changed} --drop 5-6 -o {new}"),
+    Example("what-if", "requests change", "what-if {garden} --drop 17"),
     Example("what-if", "the edited log is refused", "what-if {talk} --drop 1-11"),
     Example("what-if", EDIT, "what-if {talk} --drop 999"),
     Example("what-if", EDIT, "what-if {talk} --drop 1 --drop 1"),
@@ -527,6 +560,22 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     Example("what-if", REFUSED, "what-if {talk} --replace 1=missing.txt"),
     Example("what-if", REFUSED, "what-if {talk} --insert 1={payload}"),
     *refusals("what-if"),
+    # ---- convert
+    Example("convert", "converted", "convert {wrapped} --to v3 -o {new}"),
+    Example("convert", "converted", "convert {wrapped} --to v4 -o {new}"),
+    Example(
+        "convert",
+        "converted, and a request differs",
+        "convert {wrapped} --to v4 -o {new}",
+        before=_something_differs,
+    ),
+    Example("convert", REFUSED, "convert {sound} --to v4 -o {new}"),
+    Example("convert", REFUSED, "convert {wrapped} --to v2 -o {new}"),
+    Example("convert", REFUSED, "convert {wrapped} --to v3 -o {wrapped}"),
+    Example("convert", REFUSED, "convert {wrapped} --to v3 -o {sound}"),
+    Example("convert", REFUSED, "convert {wrapped} --to v5 -o {new}"),
+    Example("convert", REFUSED, "convert {wrapped} --to v3"),
+    *refusals("convert", "--to v4 -o {new}"),
     # ---- redact
     Example(
         "redact", "every secret that was found is replaced", "redact {sound} -o {new} --rule none"
@@ -543,6 +592,7 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         "redact", "a secret is left", "redact {talk} --dry-run --rule none --pattern talk|tide"
     ),
     Example("redact", "a secret is left", "redact {called} -o {new} --rule none --pattern calle."),
+    Example("redact", "the formats of keys there are", "redact --list-rules"),
     Example("redact", REFUSED, "redact {sound} --rule none"),
     Example("redact", REFUSED, "redact {sound} -o {talk} --rule none"),
     Example("redact", REFUSED, "redact {sound} -o {sound} --rule none"),
@@ -596,6 +646,34 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     *of_logs("repair", "not repaired", "nolog", "newer", "corrupt", "refused", "folder"),
     Example("repair", "not repaired", "repair missing.txt --apply"),
     Example("repair", MISUSED, "repair -", b""),
+    # ---- doctor
+    *of_logs("doctor", "checkups: every log can be read", "sound", "torn", "faulty", "wrapped"),
+    *of_logs("doctor", "checkups: a log cannot be read", "two", "corrupt", "nolog", "junk"),
+    Example("doctor", "checkups: a log cannot be read", "doctor {newer}"),
+    Example("doctor", "checkups: a log cannot be read", "doctor {logs}"),
+    Example("doctor", "checkups: a log cannot be read", "doctor missing.txt"),
+    Example("doctor", REFUSED, "doctor {folder}"),
+    Example("doctor", REFUSED, "doctor -"),
+    # ---- salvage
+    *of_logs("salvage", "nothing to salvage", "sound", "wrapped"),
+    Example("salvage", "nothing to salvage", "salvage {sound} --policy good-prefix --apply"),
+    *of_logs("salvage", "what each policy would keep", "two", "torn", "newer"),
+    Example("salvage", "to be salvaged", "salvage {two} --policy keep-second"),
+    Example("salvage", "to be salvaged", "salvage {cut} --policy good-prefix"),
+    Example("salvage", "to be salvaged", "salvage {junk} --policy strip-junk"),
+    Example("salvage", "salvaged in place", "salvage {two} --policy keep-first --apply"),
+    Example("salvage", "salvaged in place", "salvage {cut} --policy good-prefix --apply"),
+    Example("salvage", "salvaged to a file", "salvage {two} --policy keep-first -o {new}"),
+    Example("salvage", "salvaged to a file", "salvage {cut} --policy good-prefix -o {new}"),
+    Example(
+        "salvage", "not written", "salvage {two} --policy keep-first --apply", None, _locked_out
+    ),
+    *of_logs("salvage", REFUSED, "nolog"),
+    Example("salvage", REFUSED, "salvage {two} --policy mend"),
+    Example("salvage", REFUSED, "salvage {two} --policy drop-blank"),
+    Example("salvage", REFUSED, "salvage {two} --policy keep-first -o {sound}"),
+    Example("salvage", REFUSED, "salvage {two} --apply"),
+    Example("salvage", REFUSED, "salvage -"),
     # ---- conform
     *(
         Example("conform", form, f"conform --python {__name__}:Meek --only {law} --out {{new}}")
