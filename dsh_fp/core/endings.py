@@ -47,10 +47,10 @@ class Ending:
 def parse_endings(lines: Iterable[str]) -> Result[tuple[Ending, ...], Rejection]:
     """The endings that the lines of a side file tell; blank lines are skipped.
 
-    Shapes:  {"turn", "step"} or {"seq"}; {"error": {"name", "message", "code"?}} or
-             {"never_ends": true}; "after_chunks"?, "session"?; no other keys.
     Lines that name one call in different ways are told from a script: `Script.faults`.
 
+    Shapes:  {"turn", "step"} or {"seq"}; {"error": {"name", "message", "code"?}} or
+             {"never_ends": true}; "after_chunks"?, "session"?; no other keys.
     Errors:  ENDING_INVALID with the line's number.
     Source:  docs/reference/replay.md, "The side file".
     """
