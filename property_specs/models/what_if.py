@@ -123,6 +123,8 @@ class Editor:
     def summary(self, data: Wire) -> Wire:
         """A summary's payload, naming what is left of the nodes it named."""
         left = [new for seq in data["shadowedSeqs"] for new in self.seqs_left_of(seq)]
+        if "shadowedRange" not in data:  # an earlier edit left nothing of it
+            return {"summary": data["summary"], "shadowedSeqs": left}
         starts = self.seqs_left_of(data["shadowedRange"]["start"]) or left
         ends = self.seqs_left_of(data["shadowedRange"]["end"]) or left
         if not left:
