@@ -6,7 +6,7 @@ how the route takes system texts, and which changes of tools are in force.
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
@@ -18,6 +18,7 @@ from dsh_fp.core.lossless import (
     AnyJson,
     JsonArray,
     JsonObject,
+    decode_plain,
     freeze,
     json_array,
     json_object,
@@ -366,20 +367,29 @@ def _input(arguments: AnyJson) -> JsonObject:
     """The arguments of a call as JavaScript parses them, if an object; else an empty one."""
     value = parse_value(arguments) if isinstance(arguments, str) else None
     if isinstance(value, Rejection) and value.code is Code.NOT_JSON:
-        # Sound JSON with numbers that are none of ours: JavaScript writes -0 as 0 and what is
-        # too large as null.
-        try:
-            value = freeze(json.loads(arguments, parse_int=_number, parse_float=_number))
-        except RecursionError:
-            value = None
+        plain, fault = decode_plain(arguments)
+        value = freeze(_as_written(plain), from_text=True) if fault is None else None
     return value if isinstance(value, JsonObject) else json_object({})
 
 
-def _number(literal: str) -> float | None:
-    number = float(literal)
-    if number in (float("inf"), float("-inf")):
-        return None
-    return int(number) if number.is_integer() else number
+def _as_written(root: AnyJson) -> AnyJson:
+    """A plain value with the numbers that JavaScript writes otherwise: -0 as 0, infinities as null.
+
+    By an explicit stack: the model decides how deep its arguments are.
+    """
+    top = [root]
+    stack: list[AnyJson] = [top]
+    while stack:
+        container = stack.pop()
+        pairs = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, value in list(pairs):
+            if isinstance(value, dict | list):
+                stack.append(value)
+            elif isinstance(value, float) and not math.isfinite(value):
+                container[key] = None
+            elif isinstance(value, float) and value == 0:
+                container[key] = 0
+    return top[0]
 
 
 # ---- tools -----------------------------------------------------------------------------------
