@@ -21,6 +21,7 @@ from dsh_fp.core.digests import (
 )
 from dsh_fp.core.header import HeaderInForce, fold_header_event, request_parts
 from dsh_fp.core.history import Epoch
+from dsh_fp.core.json_paths import first_unequal
 from dsh_fp.core.lossless import JsonArray, JsonObject, json_array
 from dsh_fp.core.projection import message_from
 from dsh_fp.core.rejection import Rejection
@@ -99,7 +100,7 @@ class Chains:
         epoch = self._epoch
         if not (epoch.since < seq and (epoch.until is None or seq <= epoch.until)):
             self._epoch = epoch = self._session.epoch_at(seq)
-            kept = _common(self._seqs, epoch.surface.seqs)
+            kept = first_unequal(self._seqs, epoch.surface.seqs)
             self._seqs = epoch.surface.seqs
             del self._chain[kept + 1 :]
         chain, seqs = self._chain, self._seqs
@@ -131,16 +132,3 @@ class Chains:
             else:
                 made[seq] = message_digest(message)
         return made[seq]
-
-
-def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    """How many members two tuples begin with alike."""
-    low, high = 0, min(len(one), len(other))
-    # What is equal up to a place is equal up to any earlier one; slices compare fast.
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

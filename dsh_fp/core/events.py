@@ -219,7 +219,7 @@ class Event(
         origin: AnyJson = self.origin
         if type(origin) is str:
             return parse_value(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]  # an event's text
-        return decode_clean(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]
+        return decode_clean(origin, MAX_DEPTH + 1)  # type: ignore[no-any-return]  # likewise
 
     def data_anew(self) -> AnyJson:
         """The payload decoded again, apart from every value that was handed out."""
@@ -407,7 +407,7 @@ def new_event(
         values = {key: values[key] for key in order if key in values}
     text: AnyJson = text_of(values)
     # The slots that hold undecoded text hold frozen values as well.
-    return kind(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]
+    return kind(type, seq, time, data, sources, op, text)  # type: ignore[arg-type]  # see above
 
 
 def remade_event(

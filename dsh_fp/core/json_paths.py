@@ -22,7 +22,7 @@ Kind = Literal["value", "missing", "extra", "key order"]
 """How two values part: another value; absent from what was got; absent from what was
 expected; the same keys in another order."""
 
-T = TypeVar("T", str, bytes)
+T = TypeVar("T", str, bytes, tuple[int, ...])
 
 # So deep equal parts are told by their text, which is quick. Deeper ones are walked: taking
 # the text again at each level would cost depth times size.
@@ -180,7 +180,7 @@ def _same_scalar(one: AnyJson, other: AnyJson) -> bool:
 
 
 def first_unequal(one: T, other: T) -> int:
-    """Where two texts part, or two runs of bytes; the shorter's length when it begins the other."""
+    """Where two texts, bytes or tuples part; the shorter's length when it begins the other."""
     low, high = 0, min(len(one), len(other))
     # What is equal up to a place is equal up to any earlier one; slices compare fast.
     while low < high:
